@@ -1,0 +1,1 @@
+"""The Maximal Information Coefficient, without privacy."""

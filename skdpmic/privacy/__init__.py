@@ -1,0 +1,1 @@
+"""What makes a release private: sensitivities, exact noise, mechanisms."""

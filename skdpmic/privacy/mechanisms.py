@@ -1,0 +1,87 @@
+"""Output perturbation of scores: the Laplace mechanism on a grid (``docs/theory/laplace.md``).
+
+Noise in floating point is not private, because which doubles can occur depends on the data (Mironov 2012).
+So a score is first rounded down to an integer multiple of GRID, and everything after that is integers.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from skdpmic.privacy.noise import discrete_laplace
+
+GRID = 2.0**-30
+_STEPS = 2**30  # grid steps in a score of 1
+
+
+def to_grid(scores):
+    """Scores in [0, 1], rounded down to whole grid steps, as Python integers."""
+    return np.floor(np.asarray(scores, dtype=np.float64) * _STEPS).astype(np.int64).astype(object)
+
+
+def from_grid(steps):
+    """Whole grid steps as scores, clamped to [0, 1]."""
+    return np.clip(steps, 0, _STEPS).astype(np.float64) * GRID
+
+
+def grid_sensitivity(sensitivity, rounding_error):
+    """Sensitivity of a score rounded to the grid, in steps: ceil((sensitivity + 2 rounding_error) / GRID).
+
+    The floors of two numbers at most x apart are at most ceil(x) apart, and each computed score lies within
+    `rounding_error` of its exact value.
+    """
+    return math.ceil((Fraction(sensitivity) + 2 * Fraction(rounding_error)) * _STEPS)
+
+
+class LaplaceMechanism:
+    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; THEORY note "laplace").
+
+    Parameters
+    ----------
+    scale : int
+        Scale of the noise in grid steps; 0 for none.
+    """
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    @classmethod
+    def for_budget(cls, epsilon, n_scores, steps):
+        """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
+        return cls(0 if epsilon == math.inf else math.ceil(steps * n_scores / Fraction(epsilon)))
+
+    @classmethod
+    def of_noise_scale(cls, noise_scale):
+        """The mechanism whose noise has this scale as a score."""
+        return cls(round(noise_scale / GRID))
+
+    @property
+    def noise_scale(self):
+        """Scale of the noise as a score."""
+        return self.scale * GRID
+
+    def release(self, scores, source):
+        """Noisy scores, clamped to [0, 1], and the order of the features, best first.
+
+        The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
+        remain are broken by index.
+        """
+        if self.scale == 0:
+            return scores, np.argsort(-scores, kind="stable")
+        noisy = to_grid(scores) + discrete_laplace(self.scale, len(scores), source)
+        return from_grid(noisy), np.array(sorted(range(len(noisy)), key=lambda i: -noisy[i]), dtype=np.int64)
+
+    def interval(self, scores, confidence):
+        """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""
+        if self.scale == 0:
+            return scores.copy(), scores.copy()
+        margin = _laplace_quantile(self.scale, confidence)
+        # A score lies at most one step above the grid value that noise was added to.
+        return np.clip(scores - margin, 0, 1), np.clip(scores + margin + GRID, 0, 1)
+
+
+def _laplace_quantile(scale, confidence):
+    """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence, as a score."""
+    tail = (1 - confidence) * (1 + math.exp(-1 / scale)) / 2
+    return max(math.ceil(-scale * math.log(tail) - 1), 0) * GRID

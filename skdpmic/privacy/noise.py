@@ -1,0 +1,132 @@
+"""Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 and 2).
+
+Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so the
+samples follow their law exactly, given uniform random bits. All samplers work on many draws at a time.
+"""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+
+
+def entropy_source(random_state=None):
+    """A function that returns a given number of random bytes.
+
+    Parameters
+    ----------
+    random_state : None, int or RandomState
+        None is the operating system's entropy. Anything else is a reproducible source, for tests: noise that
+        can be reproduced protects nobody.
+    """
+    if random_state is None:
+        return os.urandom
+    if not isinstance(random_state, np.random.RandomState):
+        random_state = np.random.RandomState(random_state)
+    return random_state.bytes
+
+
+def discrete_laplace(scale, size, source):
+    """Integers with ``P(z)`` proportional to ``exp(-|z| / scale)``.
+
+    Parameters
+    ----------
+    scale : int or Fraction, above 0
+    size : int
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Python integers, which cannot overflow.
+    """
+    draws = np.zeros(size, dtype=object)
+    pending = np.arange(size)
+    while len(pending):
+        magnitude = geometric(scale, len(pending), source)
+        negative = _uniform_below(2, len(pending), source) == 0
+        accepted = ~(negative & (magnitude == 0))  # else zero would be drawn twice as often as it should
+        draws[pending[accepted]] = np.where(negative, -magnitude, magnitude)[accepted]
+        pending = pending[~accepted]
+    return draws
+
+
+def geometric(scale, size, source):
+    """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z / scale)``: one-sided geometric noise.
+
+    With scale = t / s, ``u + t v`` has this law for scale t when u < t is uniform, kept with probability
+    exp(-u / t), and v counts successes of probability 1/e; dividing by s gives scale t / s.
+
+    Parameters
+    ----------
+    scale : int or Fraction, above 0
+    size : int
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Python integers, which cannot overflow.
+    """
+    t, s = Fraction(scale).as_integer_ratio()
+    if t <= 0:
+        raise ValueError(f"scale must be > 0, got {scale}.")
+    u = np.zeros(size, dtype=object)
+    pending = np.arange(size)
+    while len(pending):
+        candidates = _uniform_below(t, len(pending), source)
+        accepted = _bernoulli_exp(candidates, t, source)
+        u[pending[accepted]] = candidates[accepted]
+        pending = pending[~accepted]
+
+    v = np.zeros(size, dtype=object)
+    running = np.arange(size)
+    while len(running):
+        running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, source)]
+        v[running] += 1
+    return (u + t * v) // s
+
+
+def _bernoulli_exp(numerators, denominator, source):
+    """True with probability ``exp(-numerator / denominator)`` each, for 0 <= numerator <= denominator.
+
+    With trials of probability x/1, x/2, x/3, ... until the first failure, the number of successes is even
+    with probability 1 - x + x**2/2! - ... = exp(-x).
+    """
+    successes = np.zeros(len(numerators), dtype=np.int64)
+    running = np.arange(len(numerators))
+    trial = 0
+    while len(running):
+        trial += 1
+        success = _uniform_below(denominator, len(running), source) < numerators[running]
+        success &= _uniform_below(trial, len(running), source) == 0
+        running = running[success]
+        successes[running] += 1
+    return successes % 2 == 0
+
+
+def _uniform_below(bound, size, source):
+    """Uniform integers in [0, bound): as many random bits as `bound` has, drawn again where they reach it."""
+    n_bits = (bound - 1).bit_length()
+    if n_bits == 0:
+        return np.zeros(size, dtype=np.int64)
+    draws = _random_bits(n_bits, size, source)
+    too_large = np.flatnonzero(draws >= bound)
+    while len(too_large):
+        draws[too_large] = _random_bits(n_bits, len(too_large), source)
+        too_large = too_large[draws[too_large] >= bound]
+    return draws
+
+
+def _random_bits(n_bits, size, source):
+    n_bytes = -(-n_bits // 8)
+    if n_bits < 64:
+        padded = np.zeros((size, 8), dtype=np.uint8)
+        padded[:, :n_bytes] = np.frombuffer(source(n_bytes * size), dtype=np.uint8).reshape(size, n_bytes)
+        return padded.view("<i8").ravel() & np.int64((1 << n_bits) - 1)
+    data = source(n_bytes * size)
+    mask = (1 << n_bits) - 1
+    words = [int.from_bytes(data[i : i + n_bytes], "little") & mask for i in range(0, len(data), n_bytes)]
+    return np.array(words, dtype=object)

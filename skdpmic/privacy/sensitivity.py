@@ -1,0 +1,91 @@
+"""How much replacing one record can change a score: the global sensitivity of MICr, in bits.
+
+The proofs are in ``docs/theory/sensitivity.md``. Every value is rounded up.
+"""
+
+import math
+
+# Each value below takes fewer than ten floating-point operations, each off by a few units of 2**-53 of a
+# quantity no larger than the result, so this factor lifts it above the exact one.
+_ROUND_UP = 1 + 2.0**-45
+
+
+def binary_mi_sensitivity(n):
+    """Sensitivity of mutual information on a fixed grid with two parts on one side: h(1/n), attained.
+
+    Parameters
+    ----------
+    n : int, at least 2
+
+    Returns
+    -------
+    float
+        ``h(1/n) = (log2 n) / n + ((n - 1) / n) log2(n / (n - 1))`` bits, rounded up.
+    """
+    return (math.log2(n) - (n - 1) * math.log1p(-1 / n) / math.log(2)) / n * _ROUND_UP
+
+
+def mi_sensitivity(n):
+    """Bound on the sensitivity of mutual information on any fixed grid: 2 d((n+1)/2) / n.
+
+    Here ``d(m) = m log2 m - (m-1) log2(m-1)``, the growth of ``g(m) = m log2 m``.
+
+    Parameters
+    ----------
+    n : int, at least 2
+
+    Returns
+    -------
+    float
+        Bits, rounded up.
+    """
+    m = (n + 1) / 2
+    return 2 * (math.log2(m) - (m - 1) * math.log1p(-1 / m) / math.log(2)) / n * _ROUND_UP
+
+
+def mic_r_sensitivity(n, B):
+    """Sensitivity of MICr of two numeric variables, for any bounds and any c.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+    B : float, at least 4
+        Maximum grid size, as a number.
+
+    Returns
+    -------
+    float
+        ``h(1/n)`` bits, exactly, for n >= 125, for n <= 8, and for B < 9; otherwise the larger of it and
+        ``2 d((n+1)/2) / (n log2 3)``. Rounded up.
+    """
+    if B < 9 or n >= 125:  # B < 9: no grid has three parts on both sides
+        return binary_mi_sensitivity(n)
+    return _with_three_parts(n)
+
+
+def mic_r_discrete_sensitivity(n, n_classes, B):
+    """Sensitivity of MICr of a numeric feature and a target with `n_classes` classes, for any bounds and any c.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+    n_classes : int, at least 2
+    B : float, at least 4
+        Maximum grid size, as a number.
+
+    Returns
+    -------
+    float
+        ``h(1/n)`` bits where one side of every grid has two parts only, and for n >= 125 unless there are three
+        classes; otherwise the larger of it and ``2 d((n+1)/2) / (n log2 3)``. Rounded up.
+    """
+    two_parts = n_classes == 2 or B < 3 * n_classes
+    if two_parts or (n >= 125 and n_classes != 3):
+        return binary_mi_sensitivity(n)
+    return _with_three_parts(n)
+
+
+def _with_three_parts(n):
+    return max(binary_mi_sensitivity(n), mi_sensitivity(n) / math.log2(3) * _ROUND_UP)

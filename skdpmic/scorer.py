@@ -1,0 +1,225 @@
+"""Private scores of all features: the estimator and its function forms."""
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skdpmic.base import BaseDPMIC
+from skdpmic.validation import errors_without_data
+
+
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
+    """Score features by a differentially private Maximal Information Coefficient with the target.
+
+    A score is MICr, which finds dependence of any shape, between a feature and the target, with Laplace noise.
+    All scores together are released under epsilon-differential privacy: replacing one record (one row of X and y)
+    changes the probability of any outcome by a factor of at most exp(epsilon).
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, split evenly over the features; above 0. Infinity gives scores without noise.
+    delta : float, default=0.0
+        Must be 0 with the Laplace mechanism.
+    bounds : pair or dict, required
+        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
+        ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
+        the guarantee, and warns.
+    target_bounds : pair of floats, default=None
+        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
+    classes : array-like, default=None
+        All labels that a discrete target can have, or "data".
+    mechanism : {"laplace"}, default="laplace"
+        How noise is added. "gaussian" and "geometric" are reserved.
+    B : float or "auto", default="auto"
+        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
+        value for n_samples and the epsilon of each feature from Table 2 of [1]_.
+    c : float or "auto", default="auto"
+        How much finer than a merged partition its master partition is; above 0.
+    ledger : None
+        Reserved.
+    n_jobs : int, default=None
+        Features scored at the same time, as joblib counts jobs. The result does not depend on it.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Private scores in [0, 1].
+    ranking_ : ndarray of shape (n_features,)
+        Place of each feature by private score, 1 for the best.
+    epsilon_per_feature_ : float
+        The budget of each score.
+    noise_scale_ : float
+        Scale of the Laplace noise on each score.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit.
+    B_, c_ : float
+        The values used.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if X has string column names.
+
+    See Also
+    --------
+    DPMICSelector : Keeps the best features.
+    dp_mic_classif, dp_mic_regression : Function forms.
+
+    Notes
+    -----
+    Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
+
+    References
+    ----------
+    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
+       Coefficients", ICML 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from skdpmic import DPMICScorer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(5000, 3))
+    >>> y = (X[:, 1] - 0.5) ** 2
+    >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))
+    >>> scorer.fit(X, y).ranking_[1]
+    np.int64(1)
+    >>> SelectKBest(scorer, k=1).fit(X, y).get_support()
+    array([False,  True, False])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon=1.0,
+        delta=0.0,
+        bounds=None,
+        target_bounds=None,
+        classes=None,
+        mechanism="laplace",
+        B="auto",
+        c="auto",
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.mechanism = mechanism
+        self.B = B
+        self.c = c
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __call__(self, X, y):
+        """Fit, and return the private scores: the form that ``SelectKBest(score_func=...)`` calls.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_features,)
+            A copy of `scores_`.
+        """
+        return self.fit(X, y).scores_.copy()
+
+    def transform(self, X):
+        """Multiply every column by its score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_weighted : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        with errors_without_data():
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return X * self.scores_.astype(X.dtype)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
+    """Private MICr scores of features against a continuous target.
+
+    The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_regression``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    epsilon : float
+        Privacy budget for all scores together.
+    bounds : pair or dict
+        Public range of the features, as in :class:`DPMICScorer`.
+    target_bounds : pair of floats
+        Public range of the target.
+    **parameters
+        Further parameters of :class:`DPMICScorer`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_features,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import dp_mic_regression
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 2))
+    >>> scores = dp_mic_regression(X, X[:, 0] ** 2, epsilon=5, bounds=(0, 1), target_bounds=(0, 1))
+    >>> bool(scores[0] > scores[1])
+    True
+    """
+    return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)(X, y)
+
+
+def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
+    """Private MICr scores of features against a discrete target.
+
+    The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_classif``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    epsilon : float
+        Privacy budget for all scores together.
+    bounds : pair or dict
+        Public range of the features, as in :class:`DPMICScorer`.
+    classes : array-like
+        All labels that the target can have.
+    **parameters
+        Further parameters of :class:`DPMICScorer`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_features,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import dp_mic_classif
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 2))
+    >>> scores = dp_mic_classif(X, X[:, 0] > 0.5, epsilon=5, bounds=(0, 1), classes=[False, True])
+    >>> bool(scores[0] > scores[1])
+    True
+    """
+    return DPMICScorer(epsilon=epsilon, bounds=bounds, classes=classes, **parameters)(X, y)

@@ -1,0 +1,203 @@
+"""Private choice of features: the selector."""
+
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic.base import BaseDPMIC
+from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.validation import errors_without_data
+
+
+class DPMICSelector(SelectorMixin, BaseDPMIC):
+    """Select features by a differentially private Maximal Information Coefficient with the target.
+
+    A score is MICr, which finds dependence of any shape, between a feature and the target. What is released -- all
+    scores with noise, or only which features are the best -- satisfies epsilon-differential privacy: replacing one
+    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon).
+
+    Parameters
+    ----------
+    k : int or "all", default=10
+        How many features to keep; at least 1.
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`; above 0. Infinity selects without noise.
+    delta : float, default=0.0
+        Must be 0 with the Laplace mechanism.
+    bounds : pair or dict, required
+        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
+        ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
+        the guarantee, and warns.
+    target_bounds : pair of floats, default=None
+        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
+    classes : array-like, default=None
+        All labels that a discrete target can have, or "data".
+    threshold : float, default=None
+        If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
+        ``release="scores"``.
+    release : {"scores", "support"}, default="scores"
+        "scores" splits epsilon evenly and publishes every score; "support" publishes only which k features are the
+        best, in order, with noise of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
+    mechanism : {"laplace"}, default="laplace"
+        How noise is added. "gaussian" and "geometric" are reserved.
+    B : float or "auto", default="auto"
+        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
+        value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
+    c : float or "auto", default="auto"
+        How much finer than a merged partition its master partition is; above 0.
+    ledger : None
+        Reserved.
+    n_jobs : int, default=None
+        Features scored at the same time, as joblib counts jobs. The result does not depend on it.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Private scores in [0, 1]; absent with ``release="support"``.
+    ranking_ : ndarray of shape (n_features,)
+        Place of each feature, 1 for the best. With ``release="support"``, all features that were not chosen
+        share the place after the last.
+    n_ranked_ : int
+        How many places of `ranking_` were released: all, or the k chosen.
+    epsilon_per_feature_ : float
+        The epsilon whose Laplace noise has the scale `noise_scale_`: ``epsilon / n_features``, or
+        ``epsilon / (2 k)`` with ``release="support"``.
+    noise_scale_ : float
+        Scale of the noise on each score: Laplace, or one-sided with ``release="support"``.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit.
+    B_, c_ : float
+        The values used.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if X has string column names.
+
+    See Also
+    --------
+    DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
+
+    Notes
+    -----
+    After a fit with ``release="scores"``, changing `k` or `threshold` costs no further budget.
+    Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
+
+    References
+    ----------
+    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
+       Coefficients", ICML 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import DPMICSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(5000, 20))
+    >>> y = (X[:, 3] - 0.5) ** 2
+    >>> selector = DPMICSelector(k=1, epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25), release="support")
+    >>> selector.fit(X, y).get_support(indices=True)
+    array([3])
+    >>> selector.transform(X).shape
+    (5000, 1)
+    """
+
+    def __init__(
+        self,
+        k=10,
+        *,
+        epsilon=1.0,
+        delta=0.0,
+        bounds=None,
+        target_bounds=None,
+        classes=None,
+        threshold=None,
+        release="scores",
+        mechanism="laplace",
+        B="auto",
+        c="auto",
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.k = k
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.threshold = threshold
+        self.release = release
+        self.mechanism = mechanism
+        self.B = B
+        self.c = c
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.k != "all" and (not isinstance(self.k, numbers.Integral) or self.k < 1):
+            raise ValueError(f"k must be an int >= 1 or 'all', got {self.k!r}.")
+        if self.release not in ("scores", "support"):
+            raise ValueError(f"release must be 'scores' or 'support', got {self.release!r}.")
+        if self.threshold is None:
+            return
+        if not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold must be None or a number in [0, 1], got {self.threshold!r}.")
+        if self.release == "support":
+            raise ValueError(
+                f"threshold must be None with release='support', which publishes no scores, got {self.threshold!r}."
+            )
+
+    def _epsilon_per_feature(self):
+        if self.release == "scores":
+            return super()._epsilon_per_feature()
+        return float(self.epsilon) / (2 * self._n_to_keep())
+
+    def _release(self, raw, source):
+        """Publish all scores with noise, or the places of the k best."""
+        if self.threshold is None and self.k != "all" and self.k > self.n_features_in_:
+            warnings.warn(
+                f"k={self.k} is greater than n_features={self.n_features_in_}. All the features will be returned.",
+                stacklevel=3,
+            )
+        if self.release == "scores":
+            super()._release(raw, source)
+            self.n_ranked_ = self.n_features_in_
+            return
+        mechanism = OneShotTopK.for_budget(self.epsilon, self._n_to_keep(), raw.steps)
+        chosen = mechanism.release(raw.values, source)
+        vars(self).pop("scores_", None)  # of an earlier fit with release="scores"
+        self.n_ranked_ = len(chosen)
+        self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)
+        self.ranking_[chosen] = np.arange(1, self.n_ranked_ + 1)
+        self.noise_scale_ = mechanism.noise_scale
+
+    def _n_to_keep(self):
+        return self.n_features_in_ if self.k == "all" else min(self.k, self.n_features_in_)
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        if self.threshold is not None and hasattr(self, "scores_"):
+            return self.scores_ >= self.threshold
+        return self.ranking_ <= min(self._n_to_keep(), self.n_ranked_)
+
+    def transform(self, X):
+        """Keep the selected features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : ndarray of shape (n_samples, n_selected_features)
+        """
+        check_is_fitted(self)
+        with errors_without_data():
+            return super().transform(X)

@@ -1,0 +1,79 @@
+"""The two kinds of target: continuous, with public bounds, and discrete, with public classes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic.mic.arguments import check_column, check_interval
+from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
+from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.validation import asks_for_data
+
+
+class ContinuousY(NamedTuple):
+    """A numeric target."""
+
+    values: np.ndarray
+    bounds: tuple
+
+    def scorer(self, B, c):
+        """What scores features against this target."""
+        return ContinuousTarget(self.values, self.bounds, B, c)
+
+    def sensitivity(self, B):
+        """Sensitivity of such a score, in bits."""
+        return mic_r_sensitivity(len(self.values), B)
+
+
+class DiscreteY(NamedTuple):
+    """A target of class numbers 0 ... n_classes - 1."""
+
+    codes: np.ndarray
+    n_classes: int
+
+    def scorer(self, B, c):
+        """What scores features against this target."""
+        return DiscreteTarget(self.codes, self.n_classes, B, c)
+
+    def sensitivity(self, B):
+        """Sensitivity of such a score, in bits."""
+        return mic_r_discrete_sensitivity(len(self.codes), self.n_classes, B)
+
+
+def check_kind(target_bounds, classes):
+    """Whether the target is continuous: exactly one of its two public descriptions must be given."""
+    if (target_bounds is None) == (classes is None):
+        given = "neither" if classes is None else "both"
+        raise ValueError(
+            f"exactly one of target_bounds (for a continuous target) and classes (for a discrete one) must be given, "
+            f"got {given}."
+        )
+    return classes is None
+
+
+def make_target(y, target_bounds, classes):
+    """The target `y`, as the public description that was given says."""
+    if classes is not None:
+        return _discrete(y, classes)
+    y = check_column(y, "y")
+    if asks_for_data(target_bounds):
+        lo, hi = float(y.min()), float(y.max())
+        return ContinuousY(y, (lo, hi) if lo < hi else (lo, lo + max(1.0, abs(lo))))
+    return ContinuousY(y, check_interval(target_bounds, "target_bounds"))
+
+
+def _discrete(y, classes):
+    y = np.asarray(y.tolist())  # an object array of labels gets the labels' own type
+    labels = np.unique(y if asks_for_data(classes) else np.asarray(classes))
+    if not asks_for_data(classes) and (np.ndim(classes) != 1 or len(labels) < 2):
+        raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
+    if _is_number(labels) != _is_number(y):
+        raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
+    codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
+    if not np.array_equal(labels[codes], y):
+        raise ValueError("y must hold only labels that are in classes, got at least one other label.")
+    return DiscreteY(codes, max(len(labels), 2))
+
+
+def _is_number(array):
+    return array.dtype.kind in "biuf"

@@ -1,0 +1,117 @@
+"""What the estimators accept, and how they refuse it without quoting data or changing."""
+
+import contextlib
+import warnings
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from skdpmic.exceptions import PrivacyLeakWarning
+
+# Messages of scikit-learn that hold shapes, counts and feature names only; of all others the part that may
+# quote a value is cut off.
+_SAFE_MESSAGES = ("Found ", "Input ", "Sparse data", "The feature names", "X has ")
+
+
+@contextlib.contextmanager
+def unchanged_on_error(estimator):
+    """Give `estimator` back the attributes that it had before, if the block raises."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+@contextlib.contextmanager
+def errors_without_data():
+    """Cut data values out of the messages of scikit-learn's and numpy's conversion errors."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error)
+        if message.startswith(_SAFE_MESSAGES):
+            raise
+        public = message.partition("\n")[0].partition(":")[0] + "."
+        if "Reshape your data" in message:
+            public += " Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample."
+        raise type(error)(public) from None
+
+
+def check_table(estimator, X, y, y_numeric):
+    """`X` as floats of shape (n_samples, n_features) and `y` of shape (n_samples,), as scikit-learn checks them."""
+    with errors_without_data():
+        return validate_data(estimator, X, y, dtype=[np.float64, np.float32], y_numeric=y_numeric, ensure_min_samples=4)
+
+
+def asks_for_data(value):
+    """Whether a public argument is to be read from the data, which breaks the guarantee."""
+    return isinstance(value, str) and value == "data"
+
+
+def warn_of_data(name, value, stacklevel):
+    """Warn if the public argument `name` is read from the data."""
+    if asks_for_data(value):
+        warnings.warn(
+            f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
+            "known without looking at the data.",
+            PrivacyLeakWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_feature_bounds(bounds, X, names):
+    """The public range of each feature.
+
+    Returns
+    -------
+    lower, upper : float64 ndarrays of shape (n_features,)
+    """
+    n_features = X.shape[1]
+    if asks_for_data(bounds):
+        return _range_of(X)
+    if bounds is None:
+        raise ValueError(
+            "bounds is None, but the public range of the features is needed: pass (lower, upper), each a number or an "
+            "array of shape (n_features,), or a dict {feature name: (lower, upper)}. bounds='data' reads it from X "
+            "and gives up the privacy guarantee."
+        )
+    if isinstance(bounds, dict):
+        lower, upper = _bounds_by_name(bounds, names)
+    else:
+        lower, upper = _bounds_by_position(bounds, n_features)
+    wrong = np.flatnonzero(~(np.isfinite(upper - lower) & (lower < upper)))
+    if len(wrong):
+        j = wrong[0]
+        label = f"feature {j}" if names is None else f"feature {names[j]!r}"
+        raise ValueError(f"bounds must be finite with lower < upper, got ({lower[j]}, {upper[j]}) for {label}.")
+    return lower, upper
+
+
+def _bounds_by_name(bounds, names):
+    if names is None:
+        raise ValueError("bounds is a dict by feature name, but X has no feature names: pass X as a dataframe.")
+    missing = [name for name in names if name not in bounds]
+    if missing:
+        raise ValueError(f"bounds must have an entry for every feature, got none for {missing[:5]}.")
+    return _bounds_by_position(list(zip(*(bounds[name] for name in names), strict=True)), len(names))
+
+
+def _bounds_by_position(bounds, n_features):
+    allowed = f"bounds must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
+    try:
+        lower, upper = (np.asarray(side, dtype=np.float64) for side in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"{allowed}, got {bounds!r}.") from None
+    for side in (lower, upper):
+        if side.shape not in ((), (n_features,)):
+            raise ValueError(f"{allowed}, got an array of shape {side.shape}.")
+    return np.broadcast_to(lower, n_features), np.broadcast_to(upper, n_features)
+
+
+def _range_of(X):
+    lower = X.min(axis=0).astype(np.float64)
+    upper = X.max(axis=0).astype(np.float64)
+    return lower, np.where(upper > lower, upper, lower + np.maximum(1.0, np.abs(lower)))  # constant: any width serves
