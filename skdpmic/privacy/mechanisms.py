@@ -34,6 +34,11 @@ def grid_sensitivity(sensitivity, rounding_error):
     return math.ceil((Fraction(sensitivity) + 2 * Fraction(rounding_error)) * _STEPS)
 
 
+def scale_for_budget(epsilon, steps):
+    """Scale of noise, in whole grid steps, at which a change of `steps` costs `epsilon`; 0 for infinite epsilon."""
+    return 0 if epsilon == math.inf else math.ceil(steps / Fraction(float(epsilon)))
+
+
 class LaplaceMechanism:
     """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; THEORY note "laplace").
 
@@ -49,7 +54,7 @@ class LaplaceMechanism:
     @classmethod
     def for_budget(cls, epsilon, n_scores, steps):
         """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
-        return cls(0 if epsilon == math.inf else math.ceil(steps * n_scores / Fraction(epsilon)))
+        return cls(scale_for_budget(epsilon, n_scores * steps))
 
     @classmethod
     def of_noise_scale(cls, noise_scale):

@@ -1,11 +1,8 @@
 """Choosing k features without publishing a score: the one-shot mechanism (``docs/theory/top_k.md``)."""
 
-import math
-from fractions import Fraction
-
 import numpy as np
 
-from skdpmic.privacy.mechanisms import GRID, to_grid
+from skdpmic.privacy.mechanisms import GRID, scale_for_budget, to_grid
 from skdpmic.privacy.noise import geometric
 
 
@@ -26,7 +23,7 @@ class OneShotTopK:
     @classmethod
     def for_budget(cls, epsilon, k, steps):
         """The mechanism with budget `epsilon` for scores of sensitivity `steps`: scale 2 k steps / epsilon."""
-        return cls(k, 0 if epsilon == math.inf else math.ceil(2 * k * steps / Fraction(epsilon)))
+        return cls(k, scale_for_budget(epsilon, 2 * k * steps))
 
     @property
     def noise_scale(self):

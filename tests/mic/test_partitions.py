@@ -1,0 +1,32 @@
+"""Cells and parts are those that the definition of a bin gives, edges included."""
+
+import numpy as np
+import pytest
+
+from skdpmic.mic.partitions import locate, range_axis, range_refinement
+from tests.naive import naive_parts
+
+BOUNDS = [(0.0, 1.0), (-3.7, 11.3), (1e9, 1e9 + 1), (-1e-300, 3e-300), (0.1, 0.1000001), (-1e308, 5e307)]
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_parts_equal_the_definition_on_and_around_every_edge(bounds):
+    lo, hi = bounds
+    sizes = np.array([2, 3, 5, 6, 7, 12, 15])
+    edges = np.array([lo + i * ((hi - lo) / size) for size in sizes for i in range(size + 1)])
+    far_out = np.array([lo - (hi / 2 - lo / 2), hi + (hi / 2 - lo / 2), -1.7e308, 1.7e308])
+    inside = lo + np.random.default_rng(0).random(50) * (hi - lo)
+    values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), far_out, inside])
+    axis = range_axis(values, bounds, sizes)
+    for row, size in enumerate(sizes):
+        assert axis.part_of_cell[row][axis.cells].tolist() == naive_parts(values, bounds, size)
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_locate_equals_searchsorted(bounds):
+    edges, part_of_cell = range_refinement(*bounds, np.array([2, 9, 10, 75]))
+    assert (np.diff(edges) > 0).all()
+    assert part_of_cell.shape == (4, len(edges) + 1)
+    values = bounds[0] + np.random.default_rng(0).random(200) * (bounds[1] - bounds[0])
+    values = np.concatenate([values, edges])
+    np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))

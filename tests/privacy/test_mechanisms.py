@@ -1,0 +1,104 @@
+"""The Laplace mechanism on the grid: its noise, its law, its intervals."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, from_grid, grid_sensitivity, to_grid
+from skdpmic.privacy.noise import entropy_source
+from tests.privacy.laws import laplace_p_value
+
+
+def test_rounding_to_the_grid_moves_neighbours_no_further_apart_than_the_grid_sensitivity():
+    rng = np.random.default_rng(0)
+    scores = rng.random(10_000)
+    sensitivity, error = 3.3 * GRID, 0.4 * GRID
+    neighbours = np.clip(scores + sensitivity * rng.uniform(-1, 1, size=scores.shape), 0, 1)
+    computed = [
+        np.clip(values + error * rng.uniform(-1, 1, size=scores.shape), 0, 1) for values in (scores, neighbours)
+    ]
+    distance = np.abs(to_grid(computed[0]) - to_grid(computed[1])).max()
+    assert grid_sensitivity(sensitivity, error) == 5  # ceil(3.3 + 0.8)
+    assert 4 <= distance <= 5
+
+
+def test_grid_sensitivity_rounds_up():
+    assert grid_sensitivity(GRID, 0.0) == 1
+    assert grid_sensitivity(math.nextafter(GRID, 1), 0.0) == 2
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
+@pytest.mark.parametrize("n_scores", [1, 9, 1000])
+def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
+    steps = 12_345
+    scale = LaplaceMechanism.for_budget(epsilon, n_scores, steps).scale
+    # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
+    spent = n_scores * Fraction(steps, scale)
+    assert Fraction(float(epsilon)) * (1 - Fraction(1, 1000)) < spent <= Fraction(float(epsilon))
+
+
+def test_released_scores_follow_the_discrete_laplace_law_around_the_score():
+    # alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
+    score, scale = 0.5 + 0.25 * GRID, 2000
+    released, _ = LaplaceMechanism(scale).release(np.full(20_000, score), entropy_source(0))
+    noise = np.rint((released - 0.5) / GRID).astype(int)
+    assert laplace_p_value(noise, scale) > 1e-3
+    for wrong in (scale / 2, scale * 2):
+        assert laplace_p_value(noise, wrong) < 1e-12
+
+
+def test_which_numbers_can_be_released_does_not_depend_on_the_score():
+    scores = np.random.default_rng(0).random(1000)
+    released, _ = LaplaceMechanism(2**20).release(scores, entropy_source(0))
+    np.testing.assert_array_equal(released / GRID, np.rint(released / GRID))
+    assert released.min() >= 0
+    assert released.max() <= 1
+
+
+def test_clamping_keeps_the_order_of_the_noisy_scores():
+    scores = np.linspace(0, 1, 50)
+    released, order = LaplaceMechanism(2**34).release(scores, entropy_source(0))  # noise of 16: nearly all are clamped
+    assert set(np.unique(released)) <= {0.0, 1.0} | set(released)
+    assert np.mean((released == 0) | (released == 1)) > 0.8
+    assert sorted(order) == list(range(50))
+    assert (np.diff(released[order]) <= 0).all()
+    assert order.tolist() != np.argsort(-released, kind="stable").tolist()  # not by index among the clamped
+
+
+def test_without_noise_scores_are_untouched():
+    scores = np.array([0.1, 0.7, 0.7, 1 / 3])
+    mechanism = LaplaceMechanism.for_budget(math.inf, 4, 10**9)
+    released, order = mechanism.release(scores, entropy_source())
+    np.testing.assert_array_equal(released, scores)
+    assert order.tolist() == [1, 2, 3, 0]
+    assert mechanism.noise_scale == 0
+    np.testing.assert_array_equal(mechanism.interval(released, 0.95), [scores, scores])
+
+
+@pytest.mark.parametrize("scale", [3, 10**7])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_intervals_cover_as_often_as_they_say(scale, confidence):
+    # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
+    n, score = 20_000, 0.5
+    mechanism = LaplaceMechanism(scale)
+    lower, upper = mechanism.interval(mechanism.release(np.full(n, score), entropy_source(0))[0], confidence)
+    coverage = np.mean((lower <= score) & (score <= upper))
+    margin = 4 * math.sqrt(confidence * (1 - confidence) / n)
+    assert coverage > confidence - margin
+    if scale > 100:
+        assert coverage < confidence + margin
+
+
+def test_intervals_hold_near_zero_and_one():
+    scores = np.repeat([0.0, 0.001, 0.999, 1.0], 5000)
+    mechanism = LaplaceMechanism(2**27)
+    lower, upper = mechanism.interval(mechanism.release(scores, entropy_source(0))[0], 0.9)
+    assert np.mean((lower <= scores) & (scores <= upper)) >= 0.9
+    assert lower.min() >= 0
+    assert upper.max() <= 1
+
+
+def test_grid_round_trip():
+    assert from_grid(to_grid([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]

@@ -1,0 +1,87 @@
+"""The samplers follow their laws, for any rational scale."""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skdpmic.privacy.noise import _bernoulli_exp, _uniform_below, discrete_laplace, entropy_source, geometric
+from tests.privacy.laws import geometric_p_value, laplace_p_value
+
+N_DRAWS = 20_000
+ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
+SCALES = [Fraction(1, 3), Fraction(7, 3), 5, Fraction(10**20, 10**19 + 7), 300, 10**6]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_discrete_laplace_follows_its_law(scale):
+    assert laplace_p_value(discrete_laplace(scale, N_DRAWS, entropy_source(0)), scale) > ALPHA
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_geometric_follows_its_law(scale):
+    assert geometric_p_value(geometric(scale, N_DRAWS, entropy_source(0)), scale) > ALPHA
+
+
+@pytest.mark.parametrize("scale", [5, 10**6])
+def test_the_fit_rejects_a_scale_that_is_ten_percent_off(scale):
+    draws = discrete_laplace(scale, N_DRAWS, entropy_source(0))
+    assert laplace_p_value(draws, Fraction(9, 10) * scale) < ALPHA
+    assert laplace_p_value(draws, Fraction(11, 10) * scale) < ALPHA
+
+
+def test_the_fit_rejects_rounded_continuous_laplace_noise():
+    draws = np.random.default_rng(0).laplace(scale=2, size=N_DRAWS).astype(int)
+    assert laplace_p_value(draws, 2) < ALPHA
+
+
+def test_operating_system_entropy_follows_the_law_too():
+    # Unseeded: alpha is 1e-9, so that this fails by chance once in a billion runs.
+    assert laplace_p_value(discrete_laplace(5, N_DRAWS, entropy_source()), 5) > 1e-9
+
+
+@pytest.mark.parametrize("numerator, denominator", [(0, 5), (1, 5), (5, 5), (10**30, 3 * 10**30)])
+def test_bernoulli_exp_has_its_probability(numerator, denominator):
+    n = 40_000
+    kind = object if denominator > 2**62 else np.int64
+    hits = _bernoulli_exp(np.full(n, numerator, dtype=kind), denominator, entropy_source(1)).sum()
+    p = np.exp(-numerator / denominator)
+    assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
+
+
+@pytest.mark.parametrize("bound", [1, 2, 5, 200, 256])
+def test_uniform_below_uses_every_accepted_byte_equally(bound):
+    # A source that counts through all bytes gives each number equally often, if no bit is favoured.
+    counter = iter(range(10**9))
+    source = lambda n_bytes: bytes(next(counter) % 256 for _ in range(n_bytes))  # noqa: E731
+    draws = _uniform_below(bound, 256 * 4, source)
+    assert draws.min() >= 0
+    assert draws.max() < bound
+    if bound & (bound - 1) == 0:
+        assert set(np.bincount(draws.astype(int), minlength=bound)) == {1024 // bound}
+
+
+@pytest.mark.parametrize("bound", [2**62, 2**63, 2**64 - 1, 10**40])
+def test_uniform_below_reaches_all_of_a_large_range(bound):
+    draws = _uniform_below(bound, 2000, entropy_source(0))
+    assert 0 <= min(draws) < bound / 100
+    assert bound * 99 / 100 < max(draws) < bound
+
+
+def test_a_seed_gives_the_same_draws_and_no_seed_does_not():
+    first, again = (discrete_laplace(10**6, 5, entropy_source(3)).tolist() for _ in range(2))
+    assert first == again
+    assert entropy_source(None) is os.urandom
+    assert first != discrete_laplace(10**6, 5, entropy_source()).tolist()
+
+
+def test_a_random_state_goes_on_where_it_was():
+    source = entropy_source(np.random.RandomState(3))
+    assert discrete_laplace(10**6, 5, source).tolist() != discrete_laplace(10**6, 5, source).tolist()
+
+
+@pytest.mark.parametrize("scale", [0, -1])
+def test_a_scale_that_is_not_positive_is_refused(scale):
+    with pytest.raises(ValueError, match="scale must be > 0"):
+        discrete_laplace(scale, 1, entropy_source(0))

@@ -1,0 +1,210 @@
+"""Bad input is refused in scikit-learn's way: the parameter is named, no data value quoted, no state changed."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, mic_r_laplace
+
+SECRET = 0.8675309
+N = 20
+
+
+def good():
+    rng = np.random.default_rng(0)
+    X = rng.random((N, 3))
+    X[0, 0] = SECRET
+    return X, rng.random(N)
+
+
+def with_value(array, value, dtype=float):
+    array = array.astype(dtype)
+    array[(1,) * array.ndim] = value
+    return array
+
+
+def assert_refused(estimator, X, y, message, error=ValueError):
+    """Refused before and after a good fit, with the same state as before."""
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "classes": None, "epsilon": 1.0, "k": 2} | {
+        "mechanism": "laplace", "delta": 0.0, "ledger": None, "B": "auto", "c": "auto", "threshold": None,
+        "release": "scores",
+    }  # fmt: skip
+    public = {name: value for name, value in public.items() if name in estimator.get_params()}
+    bad = estimator.get_params()
+    for fitted in (False, True):
+        if fitted:
+            estimator.set_params(**public).fit(*good())
+            estimator.set_params(**bad)
+        before = vars(estimator).copy()
+        with pytest.raises(error, match=message) as caught:
+            estimator.fit(X, y)
+        assert "8675" not in str(caught.value)
+        assert vars(estimator).keys() == before.keys()
+        assert all(vars(estimator)[name] is before[name] for name in before)
+
+
+X, Y = good()
+STRINGS = with_value(X, f"patient {SECRET}", dtype=object)
+BAD_DATA = [
+    (with_value(X, np.nan), Y, "Input X contains NaN", ValueError),
+    (with_value(X, np.inf), Y, "Input X contains infinity", ValueError),
+    (X, with_value(Y, np.nan), "Input y contains NaN", ValueError),
+    (X, with_value(Y, np.inf), "Input y contains infinity", ValueError),
+    (STRINGS, Y, "could not convert string to float", ValueError),
+    (STRINGS.tolist(), Y, "could not convert string to float", ValueError),
+    (X.astype(str), np.array([f"{SECRET}"] * N), "y must hold real numbers", ValueError),
+    (X, with_value(Y, f"{SECRET} mg", dtype=object), "could not convert string to float", ValueError),
+    (X + 1j, Y, "Complex data not supported", ValueError),
+    (X, Y + 1j, "Complex data not supported", ValueError),
+    (with_value(X, {"secret": SECRET}, dtype=object), Y, "must be a string or a real number", TypeError),
+    (sparse.csr_matrix(X), Y, "Sparse data was passed", TypeError),
+    (X[:, 0], Y, "Expected 2D array, got 1D array.*Reshape your data", ValueError),
+    (SECRET, Y, "Expected 2D array, got scalar array", ValueError),
+    (X[:0], Y[:0], "Found array with 0 sample", ValueError),
+    (X[:, :0], Y, "Found array with 0 feature", ValueError),
+    (X[:1], Y[:1], "Found array with 1 sample.*minimum of 4", ValueError),
+    (X[:3], Y[:3], "Found array with 3 sample.*minimum of 4", ValueError),
+    (X, Y[:-1], "inconsistent numbers of samples", ValueError),
+    (X, np.c_[Y, Y], "y should be a 1d array", ValueError),
+    (X, None, "requires y to be passed", ValueError),
+    (np.ones((N, 3, 2)) * SECRET, Y, "dim 3", ValueError),
+]
+
+
+@pytest.mark.parametrize("X, y, message, error", BAD_DATA)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_bad_data_is_refused(kind, X, y, message, error):
+    assert_refused(kind(bounds=(0, 1), target_bounds=(0, 1)), X, y, message, error)
+
+
+def test_bad_dataframes_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
+    assert_refused(estimator, frame.assign(b=f"patient {SECRET}"), Y, "could not convert string to float")
+    assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, "Complex data not supported")
+    assert_refused(estimator, frame.rename(columns={"a": "z"}), Y, r"got none for \['z'\]")
+    assert_refused(estimator, X, Y, "X has no feature names")
+
+
+NEITHER = {"target_bounds": None}
+BAD_PARAMETERS = [
+    ({"epsilon": 0}, "epsilon must be a number > 0, got 0"),
+    ({"epsilon": -1.5}, "epsilon must be a number > 0, got -1.5"),
+    ({"epsilon": math.nan}, "epsilon must be a number > 0, got nan"),
+    ({"epsilon": "1"}, "epsilon must be a number > 0, got '1'"),
+    ({"delta": -0.1}, r"delta must be a number in \[0, 1\), got -0.1"),
+    ({"delta": math.nan}, "delta must be"),
+    ({"mechanism": "exponential"}, "mechanism must be 'laplace', .*got 'exponential'"),
+    ({"bounds": None}, "bounds is None.*pass"),
+    ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper, got \(1.0, 0.0\) for feature 0"),
+    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
+    ({"bounds": (0, math.nan)}, "bounds must be finite"),
+    ({"bounds": (0, math.inf)}, "bounds must be finite"),
+    ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
+    ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
+    ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
+    ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
+    ({"bounds": {"a": (0, 1)}}, "X has no feature names"),
+    (NEITHER, "exactly one of target_bounds .* got neither"),
+    ({"classes": [0, 1]}, "exactly one of target_bounds .* got both"),
+    ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+    ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
+    ({"target_bounds": 3}, "target_bounds must be a pair"),
+    (NEITHER | {"classes": [1]}, "classes must be an array-like of at least 2 different labels"),
+    (NEITHER | {"classes": "dat"}, "classes must be an array-like"),
+    (NEITHER | {"classes": [[0, 1]]}, "classes must be an array-like"),
+    (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
+    (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
+    ({"B": 3}, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
+    ({"B": 0}, "B must be"),
+    ({"B": math.inf}, "B must be"),
+    ({"B": "big"}, "B must be"),
+    ({"c": 0}, "c must be a number > 0, got 0"),
+    ({"c": -2}, "c must be a number > 0, got -2"),
+    ({"c": math.nan}, "c must be"),
+    ({"c": "big"}, "c must be"),
+]
+BAD_SELECTOR_PARAMETERS = [
+    ({"k": 0}, "k must be an int >= 1 or 'all', got 0"),
+    ({"k": -3}, "k must be"),
+    ({"k": 1.5}, "k must be"),
+    ({"k": "some"}, "k must be"),
+    ({"release": "everything"}, "release must be 'scores' or 'support', got 'everything'"),
+    ({"threshold": 1.5}, r"threshold must be None or a number in \[0, 1\], got 1.5"),
+    ({"threshold": math.nan}, "threshold must be"),
+    ({"threshold": 0.5, "release": "support"}, "threshold must be None with release='support'"),
+]
+
+
+@pytest.mark.parametrize("change, message", BAD_PARAMETERS)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_bad_parameters_are_refused(kind, change, message):
+    assert_refused(kind(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
+
+
+@pytest.mark.parametrize("change, message", BAD_SELECTOR_PARAMETERS)
+def test_bad_selector_parameters_are_refused(change, message):
+    assert_refused(DPMICSelector(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"mechanism": "gaussian"}, "mechanism='gaussian' is not available yet"),
+        ({"mechanism": "geometric"}, "mechanism='geometric' is not available yet"),
+        ({"delta": 1e-6}, "delta=1e-06 is not available yet"),
+        ({"ledger": "budget.db"}, "ledger='budget.db' is not available yet"),
+    ],
+)
+def test_what_a_later_version_brings_is_named(change, message):
+    estimator = DPMICScorer(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change)
+    assert_refused(estimator, X, Y, message, NotImplementedError)
+
+
+@pytest.mark.parametrize("secret", ["patient 8675309", 8675309, 8675309.5])
+def test_a_label_outside_classes_is_not_quoted(secret):
+    classes = ["a", "b"] if isinstance(secret, str) else [0, 1]
+    y = np.array(classes * (N // 2), dtype=object)
+    y[3] = secret
+    with pytest.raises(ValueError, match="y must hold only labels that are in classes") as caught:
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=classes)
+    assert "8675309" not in str(caught.value)
+
+
+def test_labels_of_mixed_types_are_refused_without_quoting_them():
+    y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
+    with pytest.raises(ValueError, match="classes and y must hold labels of one type") as caught:
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
+    assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+@pytest.mark.parametrize(
+    "bad, message", [(X[:, 0], "Expected 2D array, got 1D array.*Reshape your data"), (X[:, :2], "X has 2 features")]
+)
+def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
+    fitted = kind(bounds=(0, 1), target_bounds=(0, 1)).set_params(B=10).fit(np.c_[X, X, X, X], Y)
+    with pytest.raises(ValueError, match=message) as caught:
+        fitted.transform(bad)
+    assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epsilon": 0}, "epsilon must be a number > 0"),
+        ({"x": X[:3, 0], "y": Y[:3]}, "at least 4 samples, got n_samples=3"),
+        ({"x": X}, "x must be 1-dimensional"),
+        ({"bounds": ((0, 1), (1, 1))}, "bounds of y must be finite"),
+        ({"B": 2}, "B must be"),
+        ({"c": "big"}, "c must be"),
+    ],
+)
+def test_one_pair_function_refuses_bad_arguments(change, message):
+    arguments = {"x": X[:, 0], "y": Y, "epsilon": 1, "bounds": ((0, 1), (0, 1))} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        mic_r_laplace(**arguments)
+    assert "8675" not in str(caught.value)

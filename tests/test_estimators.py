@@ -1,0 +1,357 @@
+"""The estimators do what their docstrings say, inside ordinary scikit-learn code."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from skdpmic import (
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    dp_mic_classif,
+    dp_mic_regression,
+    mic_r,
+    mic_r_laplace,
+)
+from skdpmic.defaults import default_B
+from skdpmic.mic.statistics import DiscreteTarget
+from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.sensitivity import binary_mi_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity
+
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+N, D = 400, 6
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.random((N, D))
+    return X, np.clip((2 * X[:, 2] - 1) ** 2 + 0.1 * rng.standard_normal(N), 0, 1)
+
+
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+# --- Scores ---------------------------------------------------------------------------------------------------
+
+
+def test_infinite_epsilon_gives_exactly_the_scores_without_privacy(table):
+    X, y = table
+    scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, **PUBLIC).fit(X, y)
+    assert scorer.scores_.tolist() == [mic_r(X[:, j], y, bounds=((0, 1), (0, 1)), B=40, c=5) for j in range(D)]
+    assert scorer.noise_scale_ == 0
+    assert scorer.privacy_spent_ == (math.inf, 0.0)
+    np.testing.assert_array_equal(scorer.scores_interval(), [scorer.scores_, scorer.scores_])
+
+
+def test_infinite_epsilon_gives_exactly_the_discrete_scores_without_privacy(table):
+    X, y = table
+    codes = np.digitize(y, [0.2, 0.5])
+    labels = np.array(["high", "low", "mid"])[[1, 2, 0]][codes]
+    scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, bounds=(0, 1), classes=["low", "mid", "high"]).fit(X, labels)
+    target = DiscreteTarget(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5)
+    assert scorer.scores_.tolist() == [target.score(X[:, j], (0, 1)) for j in range(D)]
+    assert scorer.ranking_[2] == 1
+
+
+@pytest.mark.parametrize("n", [30, 124, 125, 1000])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3])
+def test_noise_scale_is_the_exact_sensitivity_times_features_over_epsilon(n, epsilon):
+    X, y = np.random.default_rng(0).random((n, 4)), np.linspace(0, 1, n)
+    scorer = DPMICScorer(epsilon=epsilon, **PUBLIC).fit(X, y)
+    exact = mic_r_sensitivity(n, scorer.B_) * 4 / epsilon
+    if n >= 125:
+        h = -math.log2(1 / n) / n - (1 - 1 / n) * math.log2(1 - 1 / n)
+        assert exact == pytest.approx(h * 4 / epsilon, rel=1e-11)
+    assert exact <= scorer.noise_scale_ <= exact + (4 / epsilon + 1) * 1.001 * GRID
+    assert scorer.epsilon_per_feature_ == epsilon / 4
+    assert scorer.privacy_spent_ == (epsilon, 0.0)
+
+
+def test_support_has_one_shot_noise_and_publishes_no_scores(table):
+    selector = DPMICSelector(k=2, epsilon=0.5, release="support", **PUBLIC).fit(*table)
+    exact = 2 * 2 * binary_mi_sensitivity(N) / 0.5
+    assert exact <= selector.noise_scale_ <= exact + (2 * 2 / 0.5 + 1) * 1.001 * GRID
+    assert selector.epsilon_per_feature_ == 0.5 / 4
+    assert not hasattr(selector, "scores_")
+    assert sorted(selector.ranking_) == [1, 2, 3, 3, 3, 3]
+    assert selector.get_support().sum() == 2
+    with pytest.raises(AttributeError, match="publishes none"):
+        selector.scores_interval()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_a_discrete_target_has_its_own_sensitivity(n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 2)), rng.integers(n_classes, size=300)
+    scorer = DPMICScorer(bounds=(0, 1), classes=range(n_classes), B=30).fit(X, y)
+    exact = 2 * mic_r_discrete_sensitivity(300, n_classes, 30)
+    assert exact <= scorer.noise_scale_ <= exact + 4 * GRID
+    assert (exact / 2 == binary_mi_sensitivity(300)) == (n_classes != 3)
+
+
+def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
+    X, y = table
+    assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == default_B(N, 2 / D)
+    assert DPMICSelector(k=2, epsilon=2, release="support", **PUBLIC).fit(X, y).B_ == default_B(N, 2 / 4)
+    assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).B_ == N**0.5
+    assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).c_ == 2.5
+
+
+@pytest.mark.parametrize(
+    "n, epsilon, B",
+    [
+        *[(25, 1, 8), (25, 0.1, 6), (1000, 1, 80), (1000, 0.1, 100)],
+        *[(750, 1, 70), (5000, 10**-0.5, 137.5)],
+        *[(10, 5, 8), (10**6, 0.01, 150), (500, math.inf, 60), (500, 1e-9, 80)],
+    ],
+)
+def test_default_B_interpolates_the_table_of_the_paper(n, epsilon, B):
+    assert default_B(n, epsilon) == pytest.approx(B)
+
+
+@seeded
+def test_one_pair_function_is_the_scorer_of_one_feature(table):
+    X, y = table
+    one = mic_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=0)
+    assert one == DPMICScorer(epsilon=1, random_state=0, **PUBLIC).fit(X[:, [2]], y).scores_[0]
+    assert mic_r_laplace(X[:, 2], y, epsilon=math.inf, bounds=((0, 1), (0, 1)), B=0.6, c=5) == mic_r(
+        X[:, 2], y, bounds=((0, 1), (0, 1))
+    )
+
+
+def test_function_forms_return_the_scores(table):
+    X, y = table
+    labels = np.where(y > 0.3, "b", "a")
+    scores = dp_mic_regression(X, y, epsilon=math.inf, **PUBLIC)
+    assert scores.tolist() == DPMICScorer(epsilon=math.inf, **PUBLIC).fit(X, y).scores_.tolist()
+    assert dp_mic_classif(X, labels, epsilon=math.inf, bounds=(0, 1), classes=["a", "b"]).argmax() == 2
+    select = SelectKBest(partial(dp_mic_regression, epsilon=50, **PUBLIC), k=1).fit(X, y)
+    assert select.get_support(indices=True).tolist() == [2]
+
+
+def test_values_outside_the_bounds_are_clipped(table):
+    X, y = table
+    wide, far = X * 3 - 1, y * 3 - 1
+    scores = dp_mic_regression(wide, far, epsilon=math.inf, **PUBLIC)
+    assert scores.tolist() == dp_mic_regression(wide.clip(0, 1), far.clip(0, 1), epsilon=math.inf, **PUBLIC).tolist()
+
+
+def test_transform_of_the_scorer_weights_features_by_their_scores(table):
+    X, y = table
+    scorer = DPMICScorer(**PUBLIC).fit(X, y)
+    np.testing.assert_array_equal(scorer.transform(X), X * scorer.scores_)
+    assert scorer.transform(X.astype(np.float32)).dtype == np.float32
+
+
+# --- Selection -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ["scores", "support"])
+def test_the_related_feature_is_selected(table, release):
+    X, y = table
+    selector = DPMICSelector(k=1, epsilon=math.inf, release=release, **PUBLIC).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [2]
+    np.testing.assert_array_equal(selector.transform(X), X[:, [2]])
+    assert selector.inverse_transform(X[:, [2]]).shape == X.shape
+
+
+@seeded
+def test_threshold_keeps_the_scores_that_reach_it(table):
+    selector = DPMICSelector(threshold=0.4, epsilon=100, random_state=0, **PUBLIC).fit(*table)
+    np.testing.assert_array_equal(selector.get_support(), selector.scores_ >= 0.4)
+    assert 0 < selector.get_support().sum() < D
+    selector.set_params(threshold=float(selector.scores_[0]))
+    assert selector.get_support()[0]
+
+
+def test_k_and_threshold_can_change_after_scores_are_public(table):
+    selector = DPMICSelector(k=2, epsilon=100, **PUBLIC).fit(*table)
+    assert selector.set_params(k=4).get_support().sum() == 4
+    assert selector.set_params(k="all").get_support().all()
+    assert not selector.set_params(threshold=1.0).get_support().all()
+
+
+def test_a_support_release_never_grows_after_fit(table):
+    selector = DPMICSelector(k=2, release="support", **PUBLIC).fit(*table)
+    chosen = selector.get_support()
+    for k in (3, D, "all"):
+        np.testing.assert_array_equal(selector.set_params(k=k).get_support(), chosen)
+    assert selector.set_params(k=1).get_support().sum() == 1
+
+
+@pytest.mark.parametrize("release", ["scores", "support"])
+def test_k_above_the_number_of_features_warns_and_keeps_all(table, release):
+    selector = DPMICSelector(k=D + 1, release=release, **PUBLIC)
+    with pytest.warns(UserWarning, match=f"k={D + 1} is greater than n_features={D}. All the features"):
+        selector.fit(*table)
+    assert selector.get_support().all()
+
+
+def test_refit_for_support_forgets_the_scores(table):
+    selector = DPMICSelector(k=2, **PUBLIC).fit(*table)
+    assert hasattr(selector, "scores_")
+    assert not hasattr(selector.set_params(release="support").fit(*table), "scores_")
+
+
+# --- Bounds and targets --------------------------------------------------------------------------------------------
+
+
+def test_bounds_as_scalars_arrays_and_names_agree(table):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    frame = pandas.DataFrame(X * [1, 2, 3, 4, 5, 6], columns=list("abcdef"))
+    lower, upper = np.zeros(D), np.arange(1.0, 7)
+    by_name = {name: (0, j + 1) for j, name in enumerate("abcdef")} | {"not in X": (0, 1)}
+    scores = [
+        dp_mic_regression(X, y, epsilon=math.inf, **PUBLIC),
+        dp_mic_regression(frame, y, epsilon=math.inf, bounds=(lower, upper), target_bounds=(0, 1)),
+        dp_mic_regression(frame.to_numpy(), y, epsilon=math.inf, bounds=(0, upper), target_bounds=[0, 1]),
+        dp_mic_regression(frame, y, epsilon=math.inf, bounds=by_name, target_bounds=(0, 1)),
+        dp_mic_regression(frame[list("fedcba")], y, epsilon=math.inf, bounds=by_name, target_bounds=(0, 1))[::-1],
+    ]
+    for other in scores[1:]:
+        np.testing.assert_allclose(other, scores[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        {"bounds": "data", "target_bounds": (0, 1)},
+        {"bounds": (0, 1), "target_bounds": "data"},
+        {"bounds": (0, 1), "classes": "data"},
+        {"bounds": (0, 1), "target_bounds": (0, 1), "random_state": 0},
+    ],
+)
+@pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
+def test_every_fit_that_leaks_warns_where_the_user_called_it(table, leak, estimator):
+    X, y = table
+    leaking = estimator(**leak)
+    for _ in range(2):
+        with pytest.warns(PrivacyLeakWarning) as caught:
+            leaking.fit(np.c_[X, X], np.round(y))
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error::skdpmic.PrivacyLeakWarning")
+def test_public_arguments_do_not_warn(table):
+    DPMICScorer(**PUBLIC).fit(*table)
+
+
+@seeded
+def test_bounds_of_the_data_work_on_constant_columns(table):
+    X, y = table
+    X = np.c_[X, np.full(N, 7.0), np.zeros(N)]
+    scores = dp_mic_regression(X, y, epsilon=math.inf, bounds="data", target_bounds="data")
+    assert scores[-2:].tolist() == [0, 0]
+    assert dp_mic_regression(X, np.ones(N), epsilon=math.inf, bounds="data", target_bounds="data").max() == 0
+
+
+@pytest.mark.parametrize(
+    "classes, y",
+    [
+        ([False, True], lambda y: y > 0.3),
+        ([1, 0], lambda y: (y > 0.3).astype(float)),
+        ((0, 1), lambda y: (y > 0.3).astype(np.int8)),
+        (["yes", "no", "unseen"], lambda y: np.where(y > 0.3, "yes", "no")),
+        (np.array(["yes", "no", "unseen"], dtype=object), lambda y: np.where(y > 0.3, "yes", "no").astype(object)),
+        ([0, 1], lambda y: (y > 0.3).astype(object)),
+    ],
+)
+def test_labels_of_any_type(table, classes, y):
+    X, target = table
+    scores = dp_mic_classif(X, y(target), epsilon=math.inf, bounds=(0, 1), classes=classes)
+    assert scores.argmax() == 2
+
+
+# --- Inside scikit-learn ---------------------------------------------------------------------------------------------
+
+
+@seeded
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
+def test_n_jobs_does_not_change_the_result(table, estimator):
+    X, y = table
+    one = estimator(random_state=0, **PUBLIC).fit(X, y)
+    for n_jobs in (2, 3, -1):
+        other = estimator(random_state=0, n_jobs=n_jobs, **PUBLIC).fit(X, y)
+        assert other.scores_.tolist() == one.scores_.tolist()
+        assert other.ranking_.tolist() == one.ranking_.tolist()
+    with parallel_config(backend="loky", n_jobs=2):
+        assert estimator(random_state=0, **PUBLIC).fit(X, y).scores_.tolist() == one.scores_.tolist()
+
+
+def test_unseeded_fits_differ(table):
+    scorer = DPMICScorer(**PUBLIC)
+    assert scorer.fit(*table).scores_.tolist() != scorer.fit(*table).scores_.tolist()
+
+
+def test_clone_keeps_parameters_and_forgets_results(table):
+    selector = DPMICSelector(k=3, epsilon=2, B=20, c=1.5, **PUBLIC).fit(*table)
+    copy = clone(selector)
+    assert copy.get_params() == selector.get_params()
+    assert not [name for name in vars(copy) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.filterwarnings("error::sklearn.exceptions.FitFailedWarning")
+def test_grid_search_over_B_c_and_epsilon_in_a_pipeline(table, n_jobs):
+    pipeline = Pipeline([("select", DPMICSelector(k=2, **PUBLIC)), ("fit", LinearRegression())])
+    grid = {"select__B": [10, "auto"], "select__c": [1, 5], "select__epsilon": [1.0, 10.0]}
+    search = GridSearchCV(pipeline, grid, cv=3, n_jobs=n_jobs, error_score="raise").fit(*table)
+    assert len(search.cv_results_["params"]) == 8
+    assert search.best_estimator_[0].privacy_spent_ == (search.best_params_["select__epsilon"], 0.0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_grid_search_through_the_score_function_of_select_k_best(table, n_jobs):
+    scorer = DPMICScorer(**PUBLIC)
+    pipeline = make_pipeline(SelectKBest(score_func=scorer, k=1), LinearRegression())
+    grid = {"selectkbest__score_func__epsilon": [5.0, 50.0], "selectkbest__score_func__B": [10, 20]}
+    search = GridSearchCV(pipeline, grid, cv=3, n_jobs=n_jobs, error_score="raise").fit(*table)
+    used = search.best_estimator_[0].score_func
+    assert used.epsilon == search.best_params_["selectkbest__score_func__epsilon"]
+    assert used.privacy_spent_ == (used.epsilon, 0.0)
+    assert not hasattr(scorer, "scores_")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_set_output_names_the_columns(table, library):
+    module = pytest.importorskip(library)
+    X, y = table
+    frame = module.DataFrame(X, columns=list("abcdef")) if library == "pandas" else module.DataFrame(X, list("abcdef"))
+    selector = DPMICSelector(k=1, epsilon=math.inf, **PUBLIC).set_output(transform=library).fit(frame, y)
+    assert isinstance(selector.transform(frame), module.DataFrame)
+    assert list(selector.transform(frame).columns) == ["c"]
+    assert selector.get_feature_names_out().tolist() == ["c"]
+    weighted = DPMICScorer(**PUBLIC).set_output(transform=library).fit_transform(frame, y)
+    assert list(weighted.columns) == list("abcdef")
+    names = dict.fromkeys("abcdef", (0, 1))
+    assert DPMICScorer(bounds=names, target_bounds=(0, 1)).fit(frame, y).feature_names_in_.tolist() == list("abcdef")
+
+
+def test_calling_a_scorer_returns_a_copy_of_its_scores(table):
+    scorer = DPMICScorer(**PUBLIC)
+    scores = scorer(*table)
+    scores[:] = 7
+    assert scorer.scores_.max() <= 1
+
+
+def test_interval_confidence_is_checked(table):
+    scorer = DPMICScorer(**PUBLIC).fit(*table)
+    lower, upper = scorer.scores_interval(0.5)
+    wide_lower, wide_upper = scorer.scores_interval(confidence=0.99)
+    assert (wide_lower <= lower).all()
+    assert (lower <= upper).all()
+    assert (upper <= wide_upper).all()
+    for confidence in (0, 1, 95, None):
+        with pytest.raises(ValueError, match="confidence must be"):
+            scorer.scores_interval(confidence)

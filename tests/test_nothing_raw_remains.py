@@ -1,0 +1,90 @@
+"""What a fitted estimator holds is a function of its parameters, of public numbers and of what was released.
+
+Two neighbouring tables whose raw scores differ are fitted, each with the noise that makes the *released* values equal.
+Everything else -- attributes, pickle, HTML, text, interval -- must then be equal too, byte for byte.
+"""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from skdpmic import DPMICScorer, DPMICSelector, mic_r
+from skdpmic.privacy import mechanisms, top_k
+
+N, D = 60, 5
+PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
+
+
+def neighbours():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((N, D)), rng.random(N)
+    X_other, y_other = X.copy(), y.copy()
+    X_other[7], y_other[7] = 1 - X[7], 1 - y[7]
+    return (X, y), (X_other, y_other)
+
+
+def raw_steps(X, y):
+    scores = [mic_r(X[:, j], y, bounds=((0, 1), (0, 1)), B=12, c=2) for j in range(X.shape[1])]
+    return mechanisms.to_grid(np.array(scores))
+
+
+RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
+
+
+def fit_with_released_values(estimator, X, y, monkeypatch):
+    def noise(scale, size, source):
+        return mechanisms.to_grid(RELEASED) - raw_steps(X, y)
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", noise)
+    monkeypatch.setattr(top_k, "geometric", noise)
+    return estimator.fit(X, y)
+
+
+def everything_visible(estimator):
+    html = re.sub(r"sk-(container-id|estimator-id)-[\w-]+", "", estimator._repr_html_())
+    return {
+        "attributes": {name: repr(value) for name, value in vars(estimator).items()},
+        "pickle": pickle.dumps(estimator),
+        "html": html,
+        "text": repr(estimator),
+        "interval": repr(estimator.scores_interval()) if hasattr(estimator, "scores_") else None,
+    }
+
+
+SETTINGS = [
+    lambda: DPMICScorer(target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICScorer(target_bounds=(0, 1), n_jobs=2, **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICSelector(threshold=0.5, target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", **PUBLIC),
+]
+
+
+@pytest.mark.parametrize("make", SETTINGS)
+def test_equal_releases_leave_equal_estimators(make, monkeypatch):
+    here, there = neighbours()
+    assert (raw_steps(*here) != raw_steps(*there)).all()
+    fitted = [fit_with_released_values(make(), *table, monkeypatch) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+def test_the_comparison_sees_a_raw_score_that_was_kept(monkeypatch):
+    here, there = neighbours()
+    make = SETTINGS[0]
+    fitted = [fit_with_released_values(make(), *table, monkeypatch) for table in (here, there)]
+    for estimator, table in zip(fitted, (here, there), strict=True):
+        estimator._raw = raw_steps(*table)
+    assert everything_visible(fitted[0]) != everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("make", SETTINGS)
+def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
+    (X, y), _ = neighbours()
+    fitted = make().fit(X, y)
+    for name, value in vars(fitted).items():
+        assert np.size(value) <= D, name  # nothing as long as the data
+    if hasattr(fitted, "scores_"):
+        scores = {float(score) for score in raw_steps(X, y) * mechanisms.GRID}
+        assert not scores & set(fitted.scores_.tolist())

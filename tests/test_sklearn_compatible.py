@@ -1,0 +1,28 @@
+"""Both estimators pass all of scikit-learn's estimator checks, in every setting, with no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skdpmic import DPMICScorer, DPMICSelector
+
+# The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
+CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
+DISCRETE = {"bounds": (-10, 10), "classes": "data"}
+
+SETTINGS = [
+    DPMICScorer(**CONTINUOUS),
+    DPMICScorer(**DISCRETE),
+    DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
+    DPMICSelector(**CONTINUOUS),
+    DPMICSelector(**DISCRETE, k=1, n_jobs=2),
+    DPMICSelector(**CONTINUOUS, k="all"),
+    DPMICSelector(**CONTINUOUS, k=1, release="support"),
+    DPMICSelector(**DISCRETE, k=2, release="support"),
+    DPMICSelector(**CONTINUOUS, threshold=0.0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
+@parametrize_with_checks(SETTINGS, expected_failed_checks=lambda estimator: {})
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
