@@ -63,7 +63,8 @@ def make_target(y, target_bounds, classes):
 
 
 def _discrete(y, classes):
-    y = np.asarray(y.tolist())  # an object array of labels gets the labels' own type
+    if y.dtype == object:
+        y = np.asarray(y.tolist())  # gets the labels' own type
     labels = np.unique(y if asks_for_data(classes) else np.asarray(classes))
     if not asks_for_data(classes) and (np.ndim(classes) != 1 or len(labels) < 2):
         raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from skdpmic.exceptions import PrivacyLeakWarning
+from skdpmic.mic.arguments import check_interval
 
 # Messages of scikit-learn that hold shapes, counts and feature names only; of all others the part that may
 # quote a value is cut off.
@@ -96,7 +97,8 @@ def _bounds_by_name(bounds, names):
     missing = [name for name in names if name not in bounds]
     if missing:
         raise ValueError(f"bounds must have an entry for every feature, got none for {missing[:5]}.")
-    return _bounds_by_position(list(zip(*(bounds[name] for name in names), strict=True)), len(names))
+    intervals = np.array([check_interval(bounds[name], f"bounds of feature {name!r}") for name in names])
+    return intervals[:, 0], intervals[:, 1]
 
 
 def _bounds_by_position(bounds, n_features):

@@ -87,6 +87,9 @@ def test_bad_dataframes_are_refused():
     assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, "Complex data not supported")
     assert_refused(estimator, frame.rename(columns={"a": "z"}), Y, r"got none for \['z'\]")
     assert_refused(estimator, X, Y, "X has no feature names")
+    for entry, message in ((3, "must be a pair of numbers"), ((0, 1, 2), "must be a pair"), ((1, 0), "lower < upper")):
+        estimator.set_params(bounds={"a": (0, 1), "b": (0, 1), "c": entry})
+        assert_refused(estimator, frame, Y, f"bounds of feature 'c' must be .*{message.removeprefix('must be ')}")
 
 
 NEITHER = {"target_bounds": None}

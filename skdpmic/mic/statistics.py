@@ -44,8 +44,25 @@ def _master_size(c, k):
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
 
 
-class ContinuousTarget:
-    """A numeric target, ready to be scored against many features. As sensitive as the target itself.
+class _Target:
+    """What all features that are scored against one target share. As sensitive as the target itself."""
+
+    def __init__(self, axis, plan):
+        self._axis = axis
+        self._plan = plan
+        self._g, self._scale = g_table(len(axis.cells))
+
+    @property
+    def rounding_error(self):
+        """Bound on the distance of a score from its exact value."""
+        return rounding_error(len(self._axis.cells), self._plan)
+
+    def _best(self, free, fixed):
+        return _largest_entry(free, fixed, self._plan, self._g, self._scale)
+
+
+class ContinuousTarget(_Target):
+    """A numeric target, ready to be scored against many features.
 
     Parameters
     ----------
@@ -57,45 +74,35 @@ class ContinuousTarget:
     """
 
     def __init__(self, y, bounds, B, c, master="reduced"):
-        self._plan = continuous_plan(B, c, master)
-        self._sizes = np.unique(self._plan[:, :2])
-        self._axis = range_axis(y, bounds, self._sizes)
-        self._g, self._scale = g_table(len(y))
+        plan = continuous_plan(B, c, master)
+        super().__init__(range_axis(y, bounds, sizes=np.unique(plan[:, :2])), plan)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        feature = range_axis(x, bounds, self._sizes)
-        return max(
-            _largest_entry(feature, self._axis, self._plan, self._g, self._scale),
-            _largest_entry(self._axis, feature, self._plan, self._g, self._scale),
-        )
-
-    @property
-    def rounding_error(self):
-        """Bound on the distance of a score from its exact value."""
-        return rounding_error(len(self._axis.cells), self._plan)
+        feature = range_axis(x, bounds, self._axis.sizes)
+        return max(self._best(feature, self._axis), self._best(self._axis, feature))
 
 
-class DiscreteTarget:
-    """A target of class numbers 0 ... n_classes - 1, ready to be scored against many features.
+class DiscreteTarget(_Target):
+    """A target of class numbers, ready to be scored against many features.
 
-    The classes are the fixed axis and only the feature's axis is optimised. As sensitive as the target itself.
+    The classes are the fixed axis; only the feature's axis is optimised.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Values 0 ... n_classes - 1.
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
     """
 
     def __init__(self, codes, n_classes, B, c):
-        self._plan = discrete_plan(B, c, n_classes)
-        self._axis = class_axis(codes, n_classes)
-        self._g, self._scale = g_table(len(codes))
+        super().__init__(class_axis(codes, n_classes), discrete_plan(B, c, n_classes))
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        feature = range_axis(x, bounds, np.unique(self._plan[:, 1]))
-        return _largest_entry(feature, self._axis, self._plan, self._g, self._scale)
-
-    @property
-    def rounding_error(self):
-        """Bound on the distance of a score from its exact value."""
-        return rounding_error(len(self._axis.cells), self._plan)
+        return self._best(range_axis(x, bounds, sizes=np.unique(self._plan[:, 1])), self._axis)
 
 
 @jit

@@ -1,0 +1,17 @@
+"""The README's table of noise scales at epsilon = 1: python benchmarks/noise.py."""
+
+from skdpmic.privacy.sensitivity import binary_mi_sensitivity
+
+ROWS = (1000, 5000, 20_000, 100_000, 1_000_000)
+
+
+def table():
+    lines = []
+    for n in ROWS:
+        scales = [factor * binary_mi_sensitivity(n) for factor in (1, 10, 100, 2 * 5)]
+        lines.append(" | ".join([f"| {n:,}", *(f"{scale:.2g}" for scale in scales)]) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
