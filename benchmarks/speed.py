@@ -2,8 +2,8 @@
 
     python benchmarks/speed.py
 
-B and c are automatic, for epsilon = 1 a feature. One thread. Every figure is the median of the rounds; in each round both
-are timed in turn, so that a drift of the machine's speed meets both.
+B and c are automatic, for epsilon = 1 a feature. One thread. Every figure is the median of the rounds; in each round
+both are timed in turn, so that a drift of the machine's speed meets both.
 """
 
 import argparse
@@ -43,7 +43,10 @@ def seconds(function, *arguments):
 def compare(ours, theirs, X, y, rounds, label):
     ours(X[:, :2], y)  # compiles
     times = np.array(
-        [(seconds(ours, X, y), seconds(theirs, X, y)) for _ in tqdm(range(rounds), desc=label, leave=False)]
+        [
+            (seconds(ours, X, y), seconds(theirs, X, y))
+            for _ in tqdm(range(rounds), desc=label, leave=False, disable=None)
+        ]
     )
     mine, other = np.median(times, axis=0) / X.shape[1] * 1e3
     ratio = np.median(times[:, 1] / times[:, 0])

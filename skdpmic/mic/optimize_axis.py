@@ -68,27 +68,41 @@ def optimize_axis(counts, k_max, g):
         the value for the largest possible k.
     """
     cumulative = _cumulative_rows(counts)
-    n_rows = len(cumulative) - 1
     weight = _segment_weights(cumulative, g)
-
     column_term = np.int64(0)
     n = np.int64(0)
-    for count in cumulative[n_rows]:
+    for count in cumulative[-1]:
         column_term += g[count]
         n += count
-    constant = g[n] - column_term
+    return best_segmentations(weight, k_max) + (g[n] - column_term)
 
-    best = weight[:, 0].copy()  # best[t]: the first t rows as one part
-    n_mi = np.empty(k_max - 1, dtype=np.int64)
+
+@jit
+def best_segmentations(weight, k_max):
+    """Largest total weight of a cut of rows 0 ... m - 1 into k segments, for k = 2 ... k_max.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (m + 1, m + 1)
+        ``weight[t, s]`` belongs to the segment of the rows s ... t - 1.
+    k_max : int
+
+    Returns
+    -------
+    best : ndarray of shape (k_max - 1,)
+        For k > m, the value for m.
+    """
+    m = len(weight) - 1
+    best = weight[:, 0].copy()  # best[t]: rows 0 ... t - 1 in one segment
+    totals = np.empty(k_max - 1, dtype=weight.dtype)
     for k in range(2, k_max + 1):
-        if k <= n_rows:
-            for t in range(n_rows, k - 1, -1):  # downwards: best[s] for s < t is still the one for k - 1 parts
-                largest = best[k - 1] + weight[t, k - 1]
-                for s in range(k, t):
-                    largest = max(largest, best[s] + weight[t, s])
-                best[t] = largest
-        n_mi[k - 2] = best[n_rows] + constant
-    return n_mi
+        for t in range(m, k - 1, -1):  # downwards, so that best[s] for s < t still is for k - 1 segments
+            largest = best[k - 1] + weight[t, k - 1]
+            for s in range(k, t):
+                largest = max(largest, best[s] + weight[t, s])
+            best[t] = largest
+        totals[k - 2] = best[m]
+    return totals
 
 
 @jit
