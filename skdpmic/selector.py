@@ -85,6 +85,10 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     Notes
     -----
     After a fit with ``release="scores"``, changing `k` or `threshold` costs no further budget.
+
+    ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon`, `k` or `release` may compare
+    features by slightly different grids.
+
     Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
 
     References
