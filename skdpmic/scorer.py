@@ -69,8 +69,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
 
     Notes
     -----
-    As ``score_func`` of a scikit-learn selector, the scorer is given an array without column names, so `bounds` cannot be
-    a dict there. Scores clamped to 0 or 1 are ties, which such a selector breaks by column; where noise is strong,
+    As ``score_func`` of a scikit-learn selector, the scorer is given an array without column names, so `bounds` cannot
+    be a dict there. Scores clamped to 0 or 1 are ties, which such a selector breaks by column; where noise is strong,
     DPMICSelector, which ranks scores before they are clamped, chooses better.
 
     Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.

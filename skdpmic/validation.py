@@ -94,8 +94,8 @@ def check_feature_bounds(bounds, X, names):
 def _bounds_by_name(bounds, names):
     if names is None:
         raise ValueError(
-            "bounds is a dict by feature name, but X has no feature names: pass X as a dataframe, or bounds as arrays in "
-            "the order of the columns. (SelectKBest passes its score_func an array, whatever it was given.)"
+            "bounds is a dict by feature name, but X has no feature names: pass X as a dataframe, or bounds as arrays "
+            "in the order of the columns. (SelectKBest passes its score_func an array, whatever it was given.)"
         )
     missing = [name for name in names if name not in bounds]
     if missing:
