@@ -22,7 +22,7 @@ class ContinuousY(NamedTuple):
 
     def sensitivity(self, B):
         """Sensitivity of such a score, in bits."""
-        return mic_r_sensitivity(len(self.values), B)
+        return mic_r_sensitivity(len(self.values))
 
 
 class DiscreteY(NamedTuple):

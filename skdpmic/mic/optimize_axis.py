@@ -38,12 +38,12 @@ def g_table(n):
 def rounding_error(n, plan):
     """Bound on how far a computed MICr lies from its exact value, for n records and the grids of `plan`.
 
-    A table entry is off by at most 2**-50 g(a) + 1 / (2 scale). A score adds up at most 2 n_cells + 3 of them,
+    A table entry is off by at most 2**-49 g(a) + 1 / (2 scale). A score adds up at most 2 n_cells + 3 of them,
     whose exact values sum to at most 4 g(n), and divides by n and a logarithm >= 1; the conversion to float and the
-    divisions lose at most 2**-50 more of a value <= 1.
+    divisions lose at most 2**-49 more of a value <= 1. The proof is in ``docs/theory/rounding.md``.
     """
     n_cells = (plan[:, 0] * plan[:, 2]).max()
-    return 2.0**-50 * (4 * math.log2(n) + 1) + (2 * n_cells + 3) / (2 * _scale(n) * n)
+    return 2.0**-49 * (4 * math.log2(n) + 1) + (2 * n_cells + 3) / (2 * _scale(n) * n)
 
 
 def _scale(n):

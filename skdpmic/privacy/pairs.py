@@ -44,7 +44,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=Non
 
     Notes
     -----
-    The noise has scale ``h(1/n) / epsilon`` for n >= 125, a quarter of that of [1]_: the sensitivity is exact
+    The noise has scale ``h(1/n) / epsilon``, a quarter of that of [1]_: the sensitivity is exact
     (``docs/theory/sensitivity.md``). It is drawn exactly, on a grid of 2**-30 (``docs/theory/laplace.md``).
 
     References
@@ -69,7 +69,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=Non
 
     target = ContinuousTarget(y, y_bounds, B, c)
     score = target.score(x, x_bounds)
-    steps = grid_sensitivity(mic_r_sensitivity(len(x), B), target.rounding_error)
+    steps = grid_sensitivity(mic_r_sensitivity(len(x)), target.rounding_error)
     mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
     released, _ = mechanism.release(np.array([score]), entropy_source(random_state))
     return float(released[0])

@@ -43,25 +43,20 @@ def mi_sensitivity(n):
     return 2 * (math.log2(m) - (m - 1) * math.log1p(-1 / m) / math.log(2)) / n * _ROUND_UP
 
 
-def mic_r_sensitivity(n, B):
-    """Sensitivity of MICr of two numeric variables, for any bounds and any c.
+def mic_r_sensitivity(n):
+    """Sensitivity of MICr of two numeric variables, for any bounds, any B and any c: h(1/n), attained.
 
     Parameters
     ----------
     n : int, at least 2
         Number of records.
-    B : float, at least 4
-        Maximum grid size, as a number.
 
     Returns
     -------
     float
-        ``h(1/n)`` bits, exactly, for n >= 125, for n <= 8, and for B < 9; otherwise the larger of it and
-        ``2 d((n+1)/2) / (n log2 3)``. Rounded up.
+        Bits, rounded up.
     """
-    if B < 9 or n >= 125:  # B < 9: no grid has three parts on both sides
-        return binary_mi_sensitivity(n)
-    return _with_three_parts(n)
+    return binary_mi_sensitivity(n)
 
 
 def mic_r_discrete_sensitivity(n, n_classes, B):
@@ -70,7 +65,6 @@ def mic_r_discrete_sensitivity(n, n_classes, B):
     Parameters
     ----------
     n : int, at least 2
-        Number of records.
     n_classes : int, at least 2
     B : float, at least 4
         Maximum grid size, as a number.
@@ -78,14 +72,9 @@ def mic_r_discrete_sensitivity(n, n_classes, B):
     Returns
     -------
     float
-        ``h(1/n)`` bits where one side of every grid has two parts only, and for n >= 125 unless there are three
-        classes; otherwise the larger of it and ``2 d((n+1)/2) / (n log2 3)``. Rounded up.
+        ``h(1/n)`` bits, attained, unless there are three classes and grids of more than three parts (B >= 12); then
+        the larger of it and ``2 d((n+1)/2) / (n log2 3)``, attained for odd n. Rounded up.
     """
-    two_parts = n_classes == 2 or B < 3 * n_classes
-    if two_parts or (n >= 125 and n_classes != 3):
-        return binary_mi_sensitivity(n)
-    return _with_three_parts(n)
-
-
-def _with_three_parts(n):
-    return max(binary_mi_sensitivity(n), mi_sensitivity(n) / math.log2(3) * _ROUND_UP)
+    if n_classes == 3 and B >= 12:
+        return max(binary_mi_sensitivity(n), mi_sensitivity(n) / math.log2(3) * _ROUND_UP)
+    return binary_mi_sensitivity(n)
