@@ -11,28 +11,35 @@ the last cut: ``best_k(t) = max over s < t of best_{k-1}(s) + weight(s, t)``
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic.mic.jit import jit
 
 
-def g_table(n):
-    """g(a) = a log2 a for a = 0 ... n, as integers in units of ``1 / scale``.
+class EntropyTable(NamedTuple):
+    """g(a) = a log2 a, as integers in units of ``1 / scale``.
 
-    Integers make every sum of them exact, so a score does not depend on the order of summation.
-    All four sums of n I together stay below 2**62.
-
-    Returns
-    -------
-    table : int64 ndarray of shape (n + 1,)
-    scale : float
-        A power of two; ``table[a] / scale`` is g(a).
+    Integers make every sum exact, so a score does not depend on the order of summation. All sums of n I together
+    stay below 2**62.
     """
+
+    g: np.ndarray  # (n + 1,) int64
+    g_pairs: np.ndarray  # (2**(2 shift),) int64, g(a) + g(b) at (a << shift) + b
+    shift: int
+    scale: float  # a power of two
+
+
+def entropy_table(n):
+    """The table for totals up to n."""
     counts = np.arange(n + 1, dtype=np.float64)
     counts[0] = 1.0  # g(0) = 0 = g(1)
-    scale = _scale(n)
-    return np.rint(counts * np.log2(counts) * scale).astype(np.int64), scale
+    g = np.rint(counts * np.log2(counts) * _scale(n)).astype(np.int64)
+    shift = min(8, n.bit_length())  # 2**16 pairs still fit into a processor's nearest caches
+    small = np.zeros(1 << shift, dtype=np.int64)
+    small[: n + 1] = g[: 1 << shift]
+    return EntropyTable(g, np.add.outer(small, small).ravel(), shift, _scale(n))
 
 
 def rounding_error(n, plan):
@@ -51,40 +58,44 @@ def _scale(n):
 
 
 @jit
-def optimize_axis(counts, k_max, g):
-    """n I of the best merge of the rows of `counts` into k parts, for k = 2 ... k_max, columns fixed.
+def optimize_axis(columns, totals, k_max, table):
+    """n I of the best merge of the master parts into k parts, for k = 2 ... k_max, against the fixed columns.
 
     Parameters
     ----------
-    counts : int64 ndarray of shape (n_master, n_fixed)
+    columns : uint64 ndarray of shape (n_fixed, m + 1)
+        ``columns[j, t]`` counts the records of column j in the first t of m master parts.
+    totals : ndarray of unsigned integers of shape (m + 1,)
+        The same for all columns together.
     k_max : int
-    g : int64 ndarray of shape (n + 1,)
-        The table of :func:`g_table`, for at least the total of `counts`.
+    table : EntropyTable
+        For at least ``totals[-1]`` records.
 
     Returns
     -------
     n_mi : int64 ndarray of shape (k_max - 1,)
-        Entry k - 2 is for k parts, in the units of `g`; where fewer than k master parts hold points,
-        the value for the largest possible k.
+        Entry k - 2 is for k parts, in units of ``1 / table.scale``; for k > m, the value for m.
     """
-    cumulative = _cumulative_rows(counts)
-    weight = _segment_weights(cumulative, g)
     column_term = np.int64(0)
-    n = np.int64(0)
-    for count in cumulative[-1]:
-        column_term += g[count]
-        n += count
-    return best_segmentations(weight, k_max) + (g[n] - column_term)
+    largest_column = np.uint64(0)
+    for j in range(len(columns)):
+        column_term += table.g[columns[j, -1]]
+        largest_column = max(largest_column, columns[j, -1])
+    if largest_column < 1 << table.shift:
+        weight = _segment_weights(_in_pairs(columns, table.shift), table.g_pairs, totals, table.g, k_max)
+    else:
+        weight = _segment_weights(columns, table.g, totals, table.g, k_max)
+    return best_segmentations(weight, k_max) + (table.g[totals[-1]] - column_term)
 
 
 @jit
 def best_segmentations(weight, k_max):
-    """Largest total weight of a cut of rows 0 ... m - 1 into k segments, for k = 2 ... k_max.
+    """Largest total weight of a cut of the rows 0 ... m - 1 into k segments, for k = 2 ... k_max.
 
     Parameters
     ----------
     weight : ndarray of shape (m + 1, m + 1)
-        ``weight[t, s]`` belongs to the segment of the rows s ... t - 1.
+        ``weight[t, s]`` belongs to the segment of the rows s ... t - 1. For k_max = 2, only s = 0 and t = m are read.
     k_max : int
 
     Returns
@@ -93,53 +104,54 @@ def best_segmentations(weight, k_max):
         For k > m, the value for m.
     """
     m = len(weight) - 1
-    best = weight[:, 0].copy()  # best[t]: rows 0 ... t - 1 in one segment
-    totals = np.empty(k_max - 1, dtype=weight.dtype)
+    best = weight[:, 0].copy()  # best[t]: the largest weight of rows 0 ... t - 1, first as one segment
+    of_k = np.empty(k_max - 1, dtype=weight.dtype)
     for k in range(2, k_max + 1):
-        for t in range(m, k - 1, -1):  # downwards, so that best[s] for s < t still is for k - 1 segments
-            largest = best[k - 1] + weight[t, k - 1]
-            for s in range(k, t):
-                largest = max(largest, best[s] + weight[t, s])
-            best[t] = largest
-        totals[k - 2] = best[m]
-    return totals
+        smallest = k if k < k_max else m  # into k_max segments only all rows together need to be cut
+        for t in range(m, smallest - 1, -1):  # downwards: best[s] for s < t still is for k - 1 segments
+            if k <= t:
+                best[t] = _largest_sum(best[k - 1 : t], weight[t, k - 1 : t])
+        of_k[k - 2] = best[m]
+    return of_k
 
 
 @jit
-def _cumulative_rows(counts):
-    """Running sums down the rows, starting with zeros; empty rows and columns, which change nothing, are left out."""
-    n_master, n_fixed = counts.shape
-    column_used = np.zeros(n_fixed, dtype=np.bool_)
-    row_used = np.zeros(n_master, dtype=np.bool_)
-    for i in range(n_master):
-        for j in range(n_fixed):
-            if counts[i, j] > 0:
-                row_used[i] = True
-                column_used[j] = True
-    n_rows, n_columns = np.sum(row_used), np.sum(column_used)
-    cumulative = np.zeros((n_rows + 1, n_columns), dtype=np.int64)
-    row = 0
-    for i in range(n_master):
-        if row_used[i]:
-            column = 0
-            for j in range(n_fixed):
-                if column_used[j]:
-                    cumulative[row + 1, column] = cumulative[row, column] + counts[i, j]
-                    column += 1
-            row += 1
-    return cumulative
+def _largest_sum(a, b):
+    largest = a[0] + b[0]
+    for i in range(1, len(a)):
+        largest = max(largest, a[i] + b[i])
+    return largest
 
 
 @jit
-def _segment_weights(cumulative, g):
-    """weight[t, s] = sum_j g(a_j) - g(sum_j a_j) of the part made of rows s ... t - 1."""
-    n_rows = len(cumulative) - 1
-    totals = cumulative.sum(axis=1)
-    weight = np.zeros((n_rows + 1, n_rows + 1), dtype=np.int64)
-    for t in range(1, n_rows + 1):
-        for s in range(t):
-            part = np.int64(0)
-            for j in range(cumulative.shape[1]):
-                part += g[cumulative[t, j] - cumulative[s, j]]
-            weight[t, s] = part - g[totals[t] - totals[s]]
+def _segment_weights(columns, g_columns, totals, g, k_max):
+    """weight[t, s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1.
+
+    The innermost loop runs over contiguous memory, for vector instructions; counts are unsigned, because an index that
+    may be negative is dearer.
+    """
+    m = len(totals) - 1
+    weight = np.empty((m + 1, m + 1), dtype=np.int64)
+    for t in range(1, m + 1):
+        n_starts = 1 if k_max == 2 and t < m else t  # of two parts, one begins at 0 and the other ends at m
+        for s in range(n_starts):
+            weight[t, s] = -g[totals[t] - totals[s]]
+        for j in range(len(columns)):
+            here = columns[j, t]
+            for s in range(n_starts):
+                weight[t, s] += g_columns[here - columns[j, s]]
     return weight
+
+
+@jit
+def _in_pairs(columns, shift):
+    """Two columns of small counts a, b in one, as (a << shift) + b: half as many look-ups, of g(a) + g(b).
+
+    Counts do not fall with t, so subtracting such numbers subtracts both counts.
+    """
+    n_columns, length = columns.shape
+    pairs = np.zeros(((n_columns + 1) // 2, length), dtype=np.uint64)
+    for j in range(n_columns):
+        for t in range(length):
+            pairs[j // 2, t] += columns[j, t] << np.uint64(shift * (j % 2))
+    return pairs

@@ -2,7 +2,7 @@
 
 MICr looks at an axis through many equipartitions: 2 parts, 3 parts, ..., and the master partitions. All
 their edges together cut the axis into small *cells*. A value is located once, in its cell; the part that
-it falls into, in any of the partitions, is then read from a small table.
+it falls into, in any of the partitions, follows from the cell.
 """
 
 from typing import NamedTuple
@@ -12,65 +12,89 @@ import numpy as np
 from skdpmic.mic.jit import jit
 
 
+class Partitions(NamedTuple):
+    """Sizes of the equipartitions of an axis, and all their inner edges in ascending order.
+
+    Edge j is the lower end of part ``parts[j]`` of the partition into ``sizes[of_size[j]]`` parts.
+    """
+
+    sizes: np.ndarray
+    of_size: np.ndarray
+    parts: np.ndarray
+
+
 class Axis(NamedTuple):
     """A column of values placed into cells. As sensitive as the column itself."""
 
-    sizes: np.ndarray  # (n_sizes,) how many parts each partition has, ascending
-    part_of_cell: np.ndarray  # (n_sizes, n_cells) the part of each partition that a cell belongs to
     cells: np.ndarray  # (n_samples,) the cell of each value
+    counts: np.ndarray  # (n_cells,) how many values lie in each cell
+    sizes: np.ndarray  # (n_sizes,) how many parts each partition has, ascending
+    first_cell: np.ndarray  # (n_sizes, largest size + 1) where part i of a partition begins; after the last, n_cells
 
 
-def range_axis(values, bounds, sizes):
-    """The axis of numeric `values` with its equipartitions of `bounds` into each of `sizes` parts.
+def equipartitions(sizes):
+    """The partitions of an axis into each of `sizes` parts; what they share whatever the bounds are."""
+    sizes = np.unique(sizes)
+    of_size = np.repeat(np.arange(len(sizes)), sizes - 1)
+    parts = np.concatenate([np.arange(1, size) for size in sizes])
+    order = np.argsort(parts / sizes[of_size], kind="stable")
+    return Partitions(sizes, of_size[order], parts[order])
+
+
+def range_axis(values, bounds, partitions):
+    """The axis of numeric `values` with the equipartitions of the range `bounds`.
 
     Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
     the last part also take what lies outside, so that values are clipped to the bounds.
     """
     lo, hi = float(bounds[0]), float(bounds[1])
-    edges, part_of_cell = range_refinement(lo, hi, sizes)
-    return Axis(sizes, part_of_cell, locate(values, edges, lo, hi))
+    edges, first_cell = refine(lo, hi, partitions)
+    cells = locate(values, edges, lo, hi)
+    return Axis(cells, np.bincount(cells, minlength=len(edges) + 1), partitions.sizes, first_cell)
 
 
 def class_axis(codes, n_classes):
     """The axis of a discrete column with values 0 ... n_classes - 1: its only partition is the classes."""
-    sizes = np.array([n_classes], dtype=np.int64)
-    return Axis(sizes, np.arange(n_classes, dtype=np.int32).reshape(1, -1), codes.astype(np.int32))
+    counts = np.bincount(codes, minlength=n_classes)
+    return Axis(codes.astype(np.uint32), counts, np.array([n_classes]), np.arange(n_classes + 1).reshape(1, -1))
 
 
 @jit
-def range_refinement(lo, hi, sizes):
-    """Cells that the equipartitions of [lo, hi] into ``sizes[0], sizes[1], ...`` parts have in common.
+def refine(lo, hi, partitions):
+    """Cells that the equipartitions of [lo, hi] have in common.
 
     Returns
     -------
     edges : float64 ndarray of shape (n_cells - 1,)
-        Inner edges, ascending; a value lies in the cell numbered by how many edges are <= it.
-    part_of_cell : int32 ndarray of shape (n_sizes, n_cells)
+        Distinct, ascending; a value lies in the cell numbered by how many edges are <= it.
+    first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
-    edges = np.empty(np.sum(sizes) - len(sizes))
-    n_edges = 0
-    for size in sizes:
-        width = (hi - lo) / size
-        for i in range(1, size):
-            edges[n_edges] = lo + i * width
-            n_edges += 1
-    edges.sort()
-    n_distinct = 0
-    for edge in edges:
-        if n_distinct == 0 or edge > edges[n_distinct - 1]:
-            edges[n_distinct] = edge
-            n_distinct += 1
-    edges = edges[:n_distinct].copy()
+    sizes, of_size, parts = partitions
+    n_edges = len(parts)
+    edges = np.empty(n_edges)
+    order = np.arange(n_edges)
+    for j in range(n_edges):
+        size = sizes[of_size[j]]
+        edge = lo + parts[j] * ((hi - lo) / size)
+        # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
+        at = j
+        while at > 0 and edges[at - 1] > edge:
+            edges[at] = edges[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        edges[at] = edge
+        order[at] = j
 
-    part_of_cell = np.zeros((len(sizes), n_distinct + 1), dtype=np.int32)
+    first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
+    n_distinct = 0
+    for at in range(n_edges):
+        if at == 0 or edges[at] > edges[n_distinct - 1]:
+            edges[n_distinct] = edges[at]
+            n_distinct += 1
+        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
     for row in range(len(sizes)):
-        width = (hi - lo) / sizes[row]
-        part = 0
-        for cell in range(1, n_distinct + 1):
-            while part + 1 < sizes[row] and lo + (part + 1) * width <= edges[cell - 1]:
-                part += 1
-            part_of_cell[row, cell] = part
-    return edges, part_of_cell
+        first_cell[row, sizes[row]] = n_distinct + 1
+    return edges[:n_distinct].copy(), first_cell
 
 
 @jit
@@ -88,7 +112,7 @@ def locate(values, edges, lo, hi):
     for bucket in range(n_buckets):
         edges_before[bucket + 1] += edges_before[bucket]
 
-    cells = np.empty(len(values), dtype=np.int32)
+    cells = np.empty(len(values), dtype=np.uint32)
     for i in range(len(values)):
         cell = edges_before[_bucket(values[i], lo, per_unit, n_buckets)]
         while cell < len(edges) and edges[cell] <= values[i]:

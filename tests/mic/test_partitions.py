@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.mic.partitions import locate, range_axis, range_refinement
+from skdpmic.mic.partitions import equipartitions, locate, range_axis, refine
 from tests.naive import naive_parts
 
 BOUNDS = [(0.0, 1.0), (-3.7, 11.3), (1e9, 1e9 + 1), (-1e-300, 3e-300), (0.1, 0.1000001), (-1e308, 5e307)]
@@ -17,16 +17,18 @@ def test_parts_equal_the_definition_on_and_around_every_edge(bounds):
     far_out = np.array([lo - (hi / 2 - lo / 2), hi + (hi / 2 - lo / 2), -1.7e308, 1.7e308])
     inside = lo + np.random.default_rng(0).random(50) * (hi - lo)
     values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), far_out, inside])
-    axis = range_axis(values, bounds, sizes)
+    axis = range_axis(values, bounds, equipartitions(sizes))
+    assert axis.counts.tolist() == np.bincount(axis.cells, minlength=len(axis.counts)).tolist()
     for row, size in enumerate(sizes):
-        assert axis.part_of_cell[row][axis.cells].tolist() == naive_parts(values, bounds, size)
+        parts = np.searchsorted(axis.first_cell[row, 1:size], axis.cells, side="right")
+        assert parts.tolist() == naive_parts(values, bounds, size)
+        assert axis.first_cell[row, size] == len(axis.counts)
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
 def test_locate_equals_searchsorted(bounds):
-    edges, part_of_cell = range_refinement(*bounds, np.array([2, 9, 10, 75]))
+    edges, _ = refine(*bounds, equipartitions([2, 9, 10, 75]))
     assert (np.diff(edges) > 0).all()
-    assert part_of_cell.shape == (4, len(edges) + 1)
     values = bounds[0] + np.random.default_rng(0).random(200) * (bounds[1] - bounds[0])
     values = np.concatenate([values, edges])
     np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.mic.optimize_axis import g_table, optimize_axis, rounding_error
+from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_plan, discrete_plan
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, to_grid
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity
@@ -80,18 +80,18 @@ def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(k
 
 @pytest.mark.parametrize("n", [2, 5, 1000, 10**6])
 def test_every_table_entry_is_off_by_no_more_than_the_bound_assumes(n):
-    table, scale = g_table(n)
+    table, _, _, scale = entropy_table(n)
     tried = np.unique(np.concatenate([np.arange(min(n, 1000) + 1), np.geomspace(2, n, 2000).astype(int), [n]]))
     with mpmath.workdps(40):
         for a in map(int, tried):
             exact = a * mpmath.log(a, 2) if a > 0 else mpmath.mpf(0)
             error = abs(mpmath.mpf(int(table[a])) / mpmath.mpf(scale) - exact)
-            assert error <= mpmath.mpf(2) ** -50 * exact + 1 / (2 * mpmath.mpf(scale))
+            assert error <= mpmath.mpf(2) ** -49 * exact + 1 / (2 * mpmath.mpf(scale))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 10**3, 10**6])
 def test_sums_of_table_entries_fit_64_bits(n):
-    table, _ = g_table(n)
+    table = entropy_table(n).g
     assert 4 * int(table[-1]) < 2**62
     if n >= 10:
         assert 4 * int(table[-1]) > 2**59  # and no more than two bits are wasted
@@ -117,10 +117,11 @@ def test_rounding_error_is_far_below_the_grid(n, B):
 def test_a_table_of_less_precision_would_be_caught():
     counts = np.random.default_rng(0).integers(1, 200, size=(4, 4))
     n = int(counts.sum())
-    table, scale = g_table(n)
+    table, _, _, scale = entropy_table(n)
     allowed = rounding_error(n, np.array([[4, 4, 4]]))
     with mpmath.workdps(40):
-        exact = _exact_information(counts) / n  # four parts of four: nothing is merged
+        exact = _exact_information(counts) / n
         for coarser, is_within in ((1, True), (2**15, False)):
-            n_mi = optimize_axis(counts, 4, np.rint(table / coarser).astype(np.int64))[-1]
+            g = np.rint(table / coarser).astype(np.int64)
+            n_mi = g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum() + g[n]
             assert (abs(mpmath.mpf(int(n_mi)) * coarser / scale / n - exact) <= allowed) is is_within

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.mic.optimize_axis import g_table
-from skdpmic.mic.partitions import Axis, range_axis, range_refinement
+from skdpmic.mic.optimize_axis import entropy_table
+from skdpmic.mic.partitions import Axis, class_axis, equipartitions, range_axis, refine
 from skdpmic.mic.statistics import DiscreteTarget, _largest_entry, continuous_plan, discrete_plan
 from skdpmic.privacy.sensitivity import (
     binary_mi_sensitivity,
@@ -287,28 +287,35 @@ def test_information_of_a_table_with_a_lone_record():
 
 
 @numba.njit
-def _score(x, y, plan, both, g, scale):
+def _score(x, y, plan, both, table):
     """MICr, in both orientations or with x as the free axis only."""
-    score = _largest_entry(x, y, plan, g, scale)
+    score = _largest_entry(x, y, plan, table)
     if both:
-        score = max(score, _largest_entry(y, x, plan, g, scale))
+        score = max(score, _largest_entry(y, x, plan, table))
     return score
 
 
 @numba.njit
-def _range_over_last_record(records, x, y, plan, both, g, scale):
+def _range_over_last_record(records, x, y, plan, both, table):
     """Max - min of the score of `records`, given by places, and one more record, over the place of that one."""
     n = len(records) + 1
-    x_cells, y_cells = np.empty(n, np.int32), np.empty(n, np.int32)
-    for i in range(n - 1):
-        x_cells[i], y_cells[i] = x.cells[records[i]], y.cells[records[i]]
-    data_x, data_y = Axis(x.sizes, x.part_of_cell, x_cells), Axis(y.sizes, y.part_of_cell, y_cells)
+    places = np.append(records, 0)
     smallest, largest = np.inf, -np.inf
-    for place in range(len(x.cells)):
-        x_cells[n - 1], y_cells[n - 1] = x.cells[place], y.cells[place]
-        score = _score(data_x, data_y, plan, both, g, scale)
+    for last in range(len(x.cells)):
+        places[n - 1] = last
+        score = _score(_at_places(x, places), _at_places(y, places), plan, both, table)
         smallest, largest = min(smallest, score), max(largest, score)
     return largest - smallest
+
+
+@numba.njit
+def _at_places(axis, places):
+    """The axis of records that stand on some of the places of `axis`."""
+    cells = axis.cells[places]
+    counts = np.zeros(len(axis.counts), np.int64)
+    for cell in cells:
+        counts[cell] += 1
+    return Axis(cells, counts, axis.sizes, axis.first_cell)
 
 
 @numba.njit
@@ -325,14 +332,14 @@ def _is_first_of_its_kind(records, symmetries):
 
 
 @numba.njit
-def _largest_change(n, x, y, plan, both, symmetries, g, scale):
+def _largest_change(n, x, y, plan, both, symmetries, table):
     """Over all multisets of n - 1 places, up to symmetry: the largest range over the last record."""
     n_places = len(x.cells)
     records = np.zeros(n - 1, np.int64)
     largest = 0.0
     while True:
         if _is_first_of_its_kind(records, symmetries):
-            largest = max(largest, _range_over_last_record(records, x, y, plan, both, g, scale))
+            largest = max(largest, _range_over_last_record(records, x, y, plan, both, table))
         i = n - 2
         while i >= 0 and records[i] == n_places - 1:
             i -= 1
@@ -348,9 +355,9 @@ def _numeric_places(B, c, positions):
     data set is equivalent to one on these places.
     """
     plan = continuous_plan(B, c, "reduced")
-    sizes = np.unique(plan[:, :2])
+    partitions = equipartitions(plan[:, :2])
     if positions is None:
-        edges, _ = range_refinement(0.0, 1.0, sizes)
+        edges, _ = refine(0.0, 1.0, partitions)
         inner = np.concatenate([[0.0], edges, [1.0]])
         positions = (inner[:-1] + inner[1:]) / 2
     positions = np.array(positions)
@@ -360,8 +367,8 @@ def _numeric_places(B, c, positions):
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
     return (
-        range_axis(x, (0.0, 1.0), sizes),
-        range_axis(y, (0.0, 1.0), sizes),
+        range_axis(x, (0.0, 1.0), partitions),
+        range_axis(y, (0.0, 1.0), partitions),
         plan,
         True,
         np.array([symmetry.ravel() for symmetry in symmetries]),
@@ -382,8 +389,8 @@ def _class_places(n_classes, B, c):
         turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
     ]
     return (
-        range_axis((x + 0.5) / n_master, (0.0, 1.0), plan[:, 1].copy()),
-        Axis(np.array([n_classes]), np.arange(n_classes, dtype=np.int32).reshape(1, -1), codes.astype(np.int32)),
+        range_axis((x + 0.5) / n_master, (0.0, 1.0), equipartitions(plan[:, 1])),
+        class_axis(codes, n_classes),
         plan,
         False,
         np.array([symmetry.ravel() for symmetry in symmetries]),
@@ -391,7 +398,7 @@ def _class_places(n_classes, B, c):
 
 
 def _exhaustive(n, places):
-    return _largest_change(n, *places, *g_table(n))
+    return _largest_change(n, *places, entropy_table(n))
 
 
 THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
@@ -497,7 +504,7 @@ def test_the_exhaustive_search_catches_a_sensitivity_that_is_too_small(name, n):
 
 
 @numba.njit
-def _climb(seed, n, n_steps, x, y, plan, both, g, scale):
+def _climb(seed, n, n_steps, x, y, plan, both, table):
     """The largest range over the last record that a walk over data sets finds; it never steps down."""
     np.random.seed(seed)
     n_places = len(x.cells)
@@ -505,7 +512,7 @@ def _climb(seed, n, n_steps, x, y, plan, both, g, scale):
         records = np.zeros(n - 1, np.int64)
     else:  # a few heavy places
         records = np.random.choice(np.random.choice(n_places, size=4), size=n - 1)
-    best = _range_over_last_record(records, x, y, plan, both, g, scale)
+    best = _range_over_last_record(records, x, y, plan, both, table)
     for _ in range(n_steps):
         trial = records.copy()
         target = np.random.randint(n_places)
@@ -514,7 +521,7 @@ def _climb(seed, n, n_steps, x, y, plan, both, g, scale):
         else:
             for _ in range(np.random.randint(1, 4)):
                 trial[np.random.randint(n - 1)] = target
-        value = _range_over_last_record(trial, x, y, plan, both, g, scale)
+        value = _range_over_last_record(trial, x, y, plan, both, table)
         if value >= best:
             best, records = value, trial
     return best
@@ -525,7 +532,7 @@ def _climb(seed, n, n_steps, x, y, plan, both, g, scale):
 @pytest.mark.parametrize("B, c", [(9, 1), (16, 1)])
 def test_hill_climbing_never_exceeds_the_sensitivity(n, B, c):
     x, y, plan, both, _ = _numeric_places(B, c, FOUR)
-    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, *g_table(n)) for seed in range(5)]
+    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, entropy_table(n)) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
     assert found[0] >= 0.99 * binary_mi_sensitivity(n)  # seed 0 starts from the worst case, all records in one place
     assert max(found[1:]) >= 0.5 * binary_mi_sensitivity(n)  # and the search finds its way from elsewhere
@@ -536,6 +543,6 @@ def test_hill_climbing_never_exceeds_the_sensitivity(n, B, c):
 @pytest.mark.parametrize("n", [10, 60, 200])
 def test_hill_climbing_against_classes_never_exceeds_the_sensitivity(n_classes, B, n):
     x, y, plan, both, _ = _class_places(n_classes, B, 2)
-    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, *g_table(n)) for seed in range(5)]
+    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, entropy_table(n)) for seed in range(5)]
     assert max(found) <= mic_r_discrete_sensitivity(n, n_classes, B) + ERROR
     assert found[0] >= 0.99 * binary_mi_sensitivity(n)
