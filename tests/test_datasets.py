@@ -1,0 +1,204 @@
+"""The 21 relationships: their graphs, their noise, their samples and their MIC*."""
+
+import csv
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from skdpmic import mic_r
+from skdpmic.datasets import (
+    R2_LEVELS,
+    RELATIONSHIPS,
+    GaussianMixture,
+    load_mic_star,
+    make_relationship,
+    relationship,
+)
+from skdpmic.datasets.relationships import generating_points, tuned_sigma
+from skdpmic.mic.population import mic_star
+
+UNIT = ((0.0, 1.0), (0.0, 1.0))
+ALL_KEYS = list(product(RELATIONSHIPS, R2_LEVELS))
+
+# --- Graphs -------------------------------------------------------------------------------------------------------
+
+
+def f9(x):
+    return x / 99 if x <= 0.99 else 99 * x - 98
+
+
+def f17(x):
+    if x < 0.491:
+        return 0.05
+    return 0.95 if x > 0.509 else 50 * (x - 0.5) + 0.5
+
+
+def f20(x):
+    if x <= 0.0528:
+        return 18 * x
+    return -x / 9 + 1 / 9 if x >= 0.1 else -18 * x + 1.9
+
+
+def f21(x):
+    if x <= 0.0051:
+        return 190 * x
+    return -x / 99 + 1 / 99 if x >= 0.01 else -198 * x + 1.99
+
+
+@pytest.mark.parametrize("name, function", [("F9", f9), ("F17", f17), ("F20", f20), ("F21", f21)])
+def test_the_functions_in_pieces_are_those_of_the_paper(name, function):
+    x = np.concatenate([np.linspace(0, 1, 2001), [0.0051, 0.0528, 0.491, 0.509]])
+    np.testing.assert_allclose(RELATIONSHIPS[name](x), [function(v) for v in x], atol=1e-12)
+
+
+def test_which_functions_leave_the_unit_interval():
+    x = np.linspace(0, 1, 100_001)
+    leaving = {name for name, f in RELATIONSHIPS.items() if f(x).min() < 0 or f(x).max() > 1}
+    assert leaving == {"F1", "F2", "F3", "F4", "F7", "F8", "F11", "F13"}
+
+
+@pytest.mark.parametrize("name", RELATIONSHIPS)
+def test_generating_points_are_evenly_spaced_on_the_visible_graph(name):
+    function, points = RELATIONSHIPS[name], generating_points(name)
+    assert points.shape == (100, 2)
+    assert points.min() >= 0
+    assert points.max() <= 1
+    np.testing.assert_array_equal(points[:, 1], function(points[:, 0]))
+
+    lengths = [visible_length(function, *ends) for ends in pairwise(points[:, 0])]
+    np.testing.assert_allclose(lengths, np.mean(lengths), rtol=0.02)
+    rest = visible_length(function, 0, points[0, 0]) + visible_length(function, points[-1, 0], 1)
+    assert rest < 0.02 * np.mean(lengths)
+
+
+def visible_length(function, start, end):
+    x = np.linspace(start, end, 5_000)
+    y = function(x)
+    visible = (y[1:] >= 0) & (y[1:] <= 1) & (y[:-1] >= 0) & (y[:-1] <= 1)
+    return np.hypot(np.diff(x), np.diff(y))[visible].sum()
+
+
+# --- Samples ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RELATIONSHIPS)
+@pytest.mark.parametrize("r2", [None, 0.1, 0.9])
+def test_samples_lie_in_the_unit_square(name, r2):
+    x, y = make_relationship(name, n_samples=1000, r2=r2, random_state=0)
+    assert x.shape == y.shape == (1000,)
+    assert min(x.min(), y.min()) >= 0
+    assert max(x.max(), y.max()) <= 1
+    if r2 is None:
+        np.testing.assert_array_equal(y, RELATIONSHIPS[name](x))
+
+
+@pytest.mark.parametrize("r2", [None, 0.5])
+def test_random_state_fixes_the_sample(r2):
+    first, second, other = (make_relationship("F8", n_samples=50, r2=r2, random_state=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("n_samples", [0, 1, 7])
+def test_sample_has_the_size_asked_for(n_samples):
+    assert GaussianMixture(np.array([[1.0, 0.0]]), 0.3).sample(n_samples, random_state=0).shape == (n_samples, 2)
+
+
+def test_sample_follows_the_restricted_mixture():
+    """alpha = 1e-6 over 4 cells, n = 100,000."""
+    points, sigma, n = np.array([[0.0, 0.1], [0.9, 0.6], [0.5, 1.0]]), 0.3, 100_000
+    sample = GaussianMixture(points, sigma).sample(n, random_state=0)
+
+    def mass(x_hi, y_hi):
+        per_axis = norm.cdf(([x_hi, y_hi] - points) / sigma) - norm.cdf(-points / sigma)
+        return per_axis.prod(axis=1).sum()
+
+    for x_hi, y_hi in [(0.5, 0.5), (1, 0.3), (0.2, 1), (0.8, 0.9)]:
+        count = np.sum((sample[:, 0] <= x_hi) & (sample[:, 1] <= y_hi))
+        lo, hi = binom.interval(1 - 1e-6 / 4, n, mass(x_hi, y_hi) / mass(1, 1))
+        assert lo <= count <= hi
+
+
+def test_samples_have_the_r2_of_their_level():
+    """alpha = 1e-6 over the 189 distributions, n = 20,000 each; the error of r by its influence function."""
+    z = norm.isf(1e-6 / 189 / 2)
+    for name, r2 in ALL_KEYS:
+        x, y = make_relationship(name, n_samples=20_000, r2=r2, random_state=0)
+        u, v = ((a - a.mean()) / a.std() for a in (RELATIONSHIPS[name](x), y))
+        r = np.mean(u * v)
+        error = np.std(u * v - r * (u**2 + v**2) / 2) / np.sqrt(len(x))
+        assert abs(r - np.sqrt(r2)) < z * error, (name, r2)
+
+
+# --- MIC* ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_distribution_has_its_value():
+    assert list(load_mic_star()) == ALL_KEYS
+    assert all(0 < value <= 1 for value in load_mic_star().values())
+
+
+@pytest.mark.parametrize("name", RELATIONSHIPS)
+def test_mic_star_grows_with_r2(name):
+    values = load_mic_star()
+    assert all(np.diff([values[name, r2] for r2 in R2_LEVELS]) > 0)
+
+
+@pytest.mark.parametrize("name", ["F10", "F12"])
+def test_mic_star_is_one_without_noise(name):
+    assert mic_star(generating_points(name), sigma=1e-7) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("name, r2", [("F4", 0.3), ("F12", 0.9), ("F21", 0.5)])
+def test_shipped_values_are_what_is_computed(name, r2):
+    mixture = relationship(name, r2)
+    assert mixture.sigma == pytest.approx(tuned_sigma(name, r2), rel=1e-8)
+    assert load_mic_star()[name, r2] == pytest.approx(mic_star(mixture.points, mixture.sigma), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_script_makes_the_shipped_file(tmp_path):
+    root = Path(__file__).parents[1]
+    spec = spec_from_file_location("make_mic_star", root / "benchmarks" / "make_mic_star.py")
+    script = module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.main(["--jobs", "1", "--output", str(tmp_path / "made.csv")])
+    made, shipped = (read(path) for path in (tmp_path / "made.csv", script.TARGET))
+    assert [row[0] for row in made] == [row[0] for row in shipped]
+    np.testing.assert_allclose([row[1:] for row in made], [row[1:] for row in shipped], rtol=1e-8, atol=2e-6)
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return [(row["name"], *map(float, (row["r2"], row["sigma"], row["mic_star"]))) for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("name, r2", [("F4", 0.9), ("F8", 0.5), ("F12", 0.5), ("F13", 0.9), ("F17", 0.3), ("F20", 0.5)])
+def test_mic_r_of_a_large_sample_is_near_mic_star(name, r2):
+    """n = 200,000; what separates the two is mostly the coarser grids of MICr."""
+    x, y = make_relationship(name, n_samples=200_000, r2=r2, random_state=0)
+    assert mic_r(x, y, bounds=UNIT, B=400, c=5) == pytest.approx(load_mic_star()[name, r2], abs=0.005)
+
+
+# --- Bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["F0", "F22", "line", None])
+def test_refuses_an_unknown_name(name):
+    for r2 in (None, 0.5):
+        with pytest.raises(ValueError, match="name must be"):
+            make_relationship(name, r2=r2)
+
+
+@pytest.mark.parametrize("r2", [0.0, 1.0, 0.55, np.nan])
+def test_refuses_another_level(r2):
+    with pytest.raises(ValueError, match="r2 must be one of"):
+        relationship("F12", r2)
+
+
+def test_levels_may_carry_rounding_errors():
+    assert relationship("F12", 0.1 + 0.2).sigma == relationship("F12", 0.3).sigma
