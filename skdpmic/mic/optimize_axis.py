@@ -11,6 +11,7 @@ the last cut: ``best_k(t) = max over s < t of best_{k-1}(s) + weight(s, t)``
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,9 @@ class EntropyTable(NamedTuple):
     scale: float  # a power of two
 
 
+@lru_cache(maxsize=4)
 def entropy_table(n):
-    """The table for totals up to n."""
+    """The table for totals up to n; the last few are kept, as they depend on nothing else."""
     counts = np.arange(n + 1, dtype=np.float64)
     counts[0] = 1.0  # g(0) = 0 = g(1)
     g = np.rint(counts * np.log2(counts) * _scale(n)).astype(np.int64)
@@ -81,38 +83,39 @@ def optimize_axis(columns, totals, k_max, table):
     for j in range(len(columns)):
         column_term += table.g[columns[j, -1]]
         largest_column = max(largest_column, columns[j, -1])
+    g_columns = table.g
     if largest_column < 1 << table.shift:
-        weight = _segment_weights(_in_pairs(columns, table.shift), table.g_pairs, totals, table.g, k_max)
-    else:
-        weight = _segment_weights(columns, table.g, totals, table.g, k_max)
-    return best_segmentations(weight, k_max) + (table.g[totals[-1]] - column_term)
+        columns, g_columns = _in_pairs(columns, table.shift), table.g_pairs
+
+    m = len(totals) - 1
+    best = np.empty((k_max + 1, m + 1), dtype=np.int64)
+    weight = np.empty(m, dtype=np.int64)
+    for t in range(1, m + 1):
+        n_starts = 1 if k_max == 2 and t < m else t  # of two parts, one begins at 0 and the other ends at m
+        _weigh_segments(weight[:n_starts], columns, g_columns, totals, table.g, t)
+        extend_segmentations(best, weight, t)
+    n_mi = np.empty(k_max - 1, dtype=np.int64)
+    for k in range(2, k_max + 1):
+        n_mi[k - 2] = best[min(k, m), m] - column_term + table.g[totals[m]]
+    return n_mi
 
 
 @jit
-def best_segmentations(weight, k_max):
-    """Largest total weight of a cut of the rows 0 ... m - 1 into k segments, for k = 2 ... k_max.
+def extend_segmentations(best, weight, t):
+    """Fill in ``best[k, t]``, the largest total weight of a cut of the rows 0 ... t - 1 into k segments.
 
     Parameters
     ----------
-    weight : ndarray of shape (m + 1, m + 1)
-        ``weight[t, s]`` belongs to the segment of the rows s ... t - 1. For k_max = 2, only s = 0 and t = m are read.
-    k_max : int
-
-    Returns
-    -------
-    best : ndarray of shape (k_max - 1,)
-        For k > m, the value for m.
+    best : ndarray of shape (k_max + 1, m + 1)
+        Filled in up to t - 1. For k = k_max, only t = m is.
+    weight : ndarray of shape (m,)
+        ``weight[s]`` belongs to the segment of the rows s ... t - 1.
+    t : int
     """
-    m = len(weight) - 1
-    best = weight[:, 0].copy()  # best[t]: the largest weight of rows 0 ... t - 1, first as one segment
-    of_k = np.empty(k_max - 1, dtype=weight.dtype)
-    for k in range(2, k_max + 1):
-        smallest = k if k < k_max else m  # into k_max segments only all rows together need to be cut
-        for t in range(m, smallest - 1, -1):  # downwards: best[s] for s < t still is for k - 1 segments
-            if k <= t:
-                best[t] = _largest_sum(best[k - 1 : t], weight[t, k - 1 : t])
-        of_k[k - 2] = best[m]
-    return of_k
+    k_max, m = len(best) - 1, best.shape[1] - 1
+    best[1, t] = weight[0]
+    for k in range(2, min(k_max if t == m else k_max - 1, t) + 1):
+        best[k, t] = _largest_sum(best[k - 1, k - 1 : t], weight[k - 1 : t])
 
 
 @jit
@@ -124,23 +127,18 @@ def _largest_sum(a, b):
 
 
 @jit
-def _segment_weights(columns, g_columns, totals, g, k_max):
-    """weight[t, s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1.
+def _weigh_segments(weight, columns, g_columns, totals, g, t):
+    """weight[s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1.
 
     The innermost loop runs over contiguous memory, for vector instructions; counts are unsigned, because an index that
     may be negative is dearer.
     """
-    m = len(totals) - 1
-    weight = np.empty((m + 1, m + 1), dtype=np.int64)
-    for t in range(1, m + 1):
-        n_starts = 1 if k_max == 2 and t < m else t  # of two parts, one begins at 0 and the other ends at m
-        for s in range(n_starts):
-            weight[t, s] = -g[totals[t] - totals[s]]
-        for j in range(len(columns)):
-            here = columns[j, t]
-            for s in range(n_starts):
-                weight[t, s] += g_columns[here - columns[j, s]]
-    return weight
+    for s in range(len(weight)):
+        weight[s] = -g[totals[t] - totals[s]]
+    for j in range(len(columns)):
+        here = columns[j, t]
+        for s in range(len(weight)):
+            weight[s] += g_columns[here - columns[j, s]]
 
 
 @jit
@@ -150,8 +148,10 @@ def _in_pairs(columns, shift):
     Counts do not fall with t, so subtracting such numbers subtracts both counts.
     """
     n_columns, length = columns.shape
-    pairs = np.zeros(((n_columns + 1) // 2, length), dtype=np.uint64)
-    for j in range(n_columns):
+    pairs = np.empty(((n_columns + 1) // 2, length), dtype=np.uint64)
+    for i in range(n_columns // 2):
         for t in range(length):
-            pairs[j // 2, t] += columns[j, t] << np.uint64(shift * (j % 2))
+            pairs[i, t] = (columns[2 * i, t] << np.uint64(shift)) + columns[2 * i + 1, t]
+    if n_columns % 2:
+        pairs[-1] = columns[-1]
     return pairs

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import best_segmentations
+from skdpmic.mic.optimize_axis import extend_segmentations
 
 UNIT_SQUARE = ((0.0, 1.0), (0.0, 1.0))
 
@@ -163,26 +163,25 @@ def _best_information(probabilities, k_max):
     cumulative = np.zeros((n_rows + 1, n_columns))
     for i in range(n_rows):
         cumulative[i + 1] = cumulative[i] + probabilities[i]
+    best = np.empty((k_max + 1, n_rows + 1))
+    weight = np.empty(n_rows)
+    for t in range(1, n_rows + 1):
+        for s in range(t):
+            weight[s] = _segment_weight(cumulative[t] - cumulative[s])
+        extend_segmentations(best, weight, t)
     column_term = 0.0
     for column in cumulative[-1]:
         column_term += _g(column)
-    return best_segmentations(_segment_weights(cumulative), k_max) + (_g(cumulative[-1].sum()) - column_term)
+    return best[2:, n_rows] + (_g(cumulative[-1].sum()) - column_term)
 
 
 @jit
-def _segment_weights(cumulative):
-    """weight[t, s] = sum_j g(p_j) - g(sum_j p_j) of the part made of rows s ... t - 1."""
-    n_rows = len(cumulative) - 1
-    weight = np.zeros((n_rows + 1, n_rows + 1))
-    for t in range(1, n_rows + 1):
-        for s in range(t):
-            part, total = 0.0, 0.0
-            for j in range(cumulative.shape[1]):
-                p = cumulative[t, j] - cumulative[s, j]
-                part += _g(p)
-                total += p
-            weight[t, s] = part - _g(total)
-    return weight
+def _segment_weight(part):
+    """sum_j g(p_j) - g(sum_j p_j) of one merged part."""
+    weight = 0.0
+    for p in part:
+        weight += _g(p)
+    return weight - _g(part.sum())
 
 
 @jit

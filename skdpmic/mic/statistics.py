@@ -1,8 +1,11 @@
 """MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.counting import compress, cumulative_counts, fixed_columns
 from skdpmic.mic.jit import jit
 from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, rounding_error
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
@@ -37,6 +40,13 @@ def discrete_plan(B, c, n_classes):
     return np.array([(n_classes, _master_size(c, k_max), k_max)], dtype=np.int64)
 
 
+@lru_cache(maxsize=64)
+def _continuous_grids(B, c, master):
+    """The plan, and all partitions of an axis in it; kept, as they depend on nothing else."""
+    plan = continuous_plan(B, c, master)
+    return plan, equipartitions(plan[:, :2])
+
+
 def _master_size(c, k):
     # Below two parts there is no grid, and the score would be 0 whatever the data.
     return max(int(c * k), 2)
@@ -58,9 +68,6 @@ class _Target:
         """Bound on the distance of a score from its exact value."""
         return rounding_error(len(self._axis.cells), self._plan)
 
-    def _best(self, free, fixed):
-        return _largest_entry(free, fixed, self._plan, self._table)
-
 
 class ContinuousTarget(_Target):
     """A numeric target, ready to be scored against many features.
@@ -75,14 +82,13 @@ class ContinuousTarget(_Target):
     """
 
     def __init__(self, y, bounds, B, c, master="reduced"):
-        plan = continuous_plan(B, c, master)
-        self._partitions = equipartitions(plan[:, :2])
-        super().__init__(range_axis(y, bounds, self._partitions), plan)
+        plan, self._partitions = _continuous_grids(B, c, master)
+        super().__init__(_axis(y, bounds, self._partitions), plan)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        feature = range_axis(x, bounds, self._partitions)
-        return max(self._best(feature, self._axis), self._best(self._axis, feature))
+        feature = _axis(x, bounds, self._partitions)
+        return _largest_entry_either_way(feature, self._axis, self._plan, self._table)
 
 
 class DiscreteTarget(_Target):
@@ -106,104 +112,37 @@ class DiscreteTarget(_Target):
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return self._best(range_axis(x, bounds, self._partitions), self._axis)
+        return _largest_entry(_axis(x, bounds, self._partitions), self._axis, self._plan, self._table)
+
+
+def _axis(values, bounds, partitions):
+    return range_axis(values, float(bounds[0]), float(bounds[1]), partitions)
+
+
+@jit
+def _largest_entry_either_way(x, y, plan, table):
+    return max(_largest_entry(x, y, plan, table), _largest_entry(y, x, plan, table))
 
 
 @jit
 def _largest_entry(free, fixed, plan, table):
-    """Largest of I / log2 min(k, l) over the grids of `plan`, one axis merged, the other fixed.
-
-    All grids with one master partition share one pass over the records: these are counted against the cells that
-    the fixed partitions have in common, and each fixed partition adds up its cells.
-    """
+    """Largest of I / log2 min(k, l) over the grids of `plan`, one axis merged, the other fixed."""
     n = len(free.cells)
+    free, fixed, joint = compress(free, fixed, plan[:, 1], plan[:, 0])
     largest = 0.0
     start = 0
     while start < len(plan):
         end = start
         while end < len(plan) and plan[end, 1] == plan[start, 1]:
             end += 1
-        common, n_common = _common_cells(fixed, plan[start:end, 0])
-        below = _cumulative_counts(free, plan[start, 1], fixed, common, n_common)
+        below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
         for n_fixed, _, k_max in plan[start:end]:
-            columns = _columns(below, fixed, n_fixed, common)
+            columns = fixed_columns(below, fixed, common, n_fixed)
             n_mi = optimize_axis(columns, below[-1], k_max, table)
             for k in range(2, k_max + 1):
                 largest = max(largest, n_mi[k - 2] / (table.scale * n * np.log2(min(k, n_fixed))))
         start = end
     return min(largest, 1.0)
-
-
-@jit
-def _common_cells(axis, sizes):
-    """Cells that the partitions of `axis` into `sizes` parts have in common, coarser than those of the axis.
-
-    Returns
-    -------
-    common : int64 ndarray of shape (n_cells,)
-        The coarser cell that each cell of the axis belongs to.
-    n_common : int
-    """
-    common = np.zeros(len(axis.counts), dtype=np.uint32)
-    for size in sizes:
-        first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
-        for i in range(1, size):
-            common[first_cell[i]] = 1
-    for cell in range(1, len(axis.counts)):
-        common[cell] += common[cell - 1]
-    return common, common[-1] + 1
-
-
-@jit
-def _cumulative_counts(free, n_master, fixed, common, n_common):
-    """``below[u, t]``: records in the first u common cells and the first t master parts; empty master parts left out.
-
-    Returns
-    -------
-    below : uint64 ndarray of shape (n_common + 1, n_used + 1)
-    """
-    master, n_used = _used_parts(free, n_master)
-    below = np.zeros((n_common + 1, n_used + 1), dtype=np.uint32)
-    for i in range(len(free.cells)):
-        below[common[fixed.cells[i]] + np.uint32(1), master[free.cells[i]] + np.uint32(1)] += np.uint32(1)
-    for u in range(1, n_common + 1):
-        in_row = np.uint32(0)
-        for t in range(1, n_used + 1):
-            in_row += below[u, t]
-            below[u, t] = below[u - 1, t] + in_row
-    return below
-
-
-@jit
-def _used_parts(axis, size):
-    """The part of the partition into `size` parts that each cell belongs to, numbered without parts that are empty."""
-    first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
-    part = np.zeros(len(axis.counts), dtype=np.uint32)
-    n_used = 0
-    for i in range(size):
-        in_part = 0
-        for cell in range(first_cell[i], first_cell[i + 1]):
-            in_part += axis.counts[cell]
-            part[cell] = n_used
-        n_used += in_part > 0
-    return part, n_used
-
-
-@jit
-def _columns(below, fixed, n_fixed, common):
-    """Records of each part of the fixed axis below every master edge; parts without records are left out."""
-    first_cell = fixed.first_cell[np.searchsorted(fixed.sizes, n_fixed)]
-    columns = np.empty((n_fixed, below.shape[1]), dtype=np.uint64)
-    n_used = 0
-    left = 0
-    for j in range(n_fixed):
-        right = common[first_cell[j + 1]] if j + 1 < n_fixed else len(below) - 1
-        if below[right, -1] > below[left, -1]:
-            for t in range(below.shape[1]):
-                columns[n_used, t] = below[right, t] - below[left, t]
-            n_used += 1
-        left = right
-    return columns[:n_used]
 
 
 # --- The public statistic -------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def test_parts_equal_the_definition_on_and_around_every_edge(bounds):
     far_out = np.array([lo - (hi / 2 - lo / 2), hi + (hi / 2 - lo / 2), -1.7e308, 1.7e308])
     inside = lo + np.random.default_rng(0).random(50) * (hi - lo)
     values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), far_out, inside])
-    axis = range_axis(values, bounds, equipartitions(sizes))
+    axis = range_axis(values, *bounds, equipartitions(sizes))
     assert axis.counts.tolist() == np.bincount(axis.cells, minlength=len(axis.counts)).tolist()
     for row, size in enumerate(sizes):
         parts = np.searchsorted(axis.first_cell[row, 1:size], axis.cells, side="right")

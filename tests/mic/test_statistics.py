@@ -131,3 +131,17 @@ def test_bad_arguments_are_named_and_no_data_is_quoted(change, message):
     with pytest.raises(ValueError, match=message) as error:
         mic_r(**arguments)
     assert "4321" not in str(error.value)
+
+
+@pytest.mark.parametrize("n_places", [3, 30])
+def test_counting_into_cells_first_changes_nothing(n_places):
+    # 20,000 records outnumber the cells of all grids together, unlike those of the other tests.
+    rng = np.random.default_rng(0)
+    x, noise = rng.integers(n_places, size=(2, 20_000)) / n_places
+    y = np.where(rng.random(20_000) < 0.5, (2 * x - 1) ** 2, noise)
+    few = naive_mic_r(x, y, bounds=UNIT, B=12, c=1.5)
+    assert mic_r(x, y, bounds=UNIT, B=12, c=1.5) == pytest.approx(few, abs=1e-12)
+    codes = rng.integers(3, size=20_000)
+    codes[y > 0.5] = 1
+    expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), n_classes=3, B=12, c=2)
+    assert DiscreteTarget(codes, 3, 12, 2).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)

@@ -367,8 +367,8 @@ def _numeric_places(B, c, positions):
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
     return (
-        range_axis(x, (0.0, 1.0), partitions),
-        range_axis(y, (0.0, 1.0), partitions),
+        range_axis(x, 0.0, 1.0, partitions),
+        range_axis(y, 0.0, 1.0, partitions),
         plan,
         True,
         np.array([symmetry.ravel() for symmetry in symmetries]),
@@ -389,7 +389,7 @@ def _class_places(n_classes, B, c):
         turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
     ]
     return (
-        range_axis((x + 0.5) / n_master, (0.0, 1.0), equipartitions(plan[:, 1])),
+        range_axis((x + 0.5) / n_master, 0.0, 1.0, equipartitions(plan[:, 1])),
         class_axis(codes, n_classes),
         plan,
         False,

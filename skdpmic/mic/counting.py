@@ -1,0 +1,144 @@
+"""Tables of counts for all grids of MICr, from as few passes over the records as possible.
+
+All grids with one master partition share one pass: the records are counted against the cells that the fixed partitions
+of these grids have in common, and each fixed partition adds up its cells. Where records outnumber the cells of all
+grids together, they are counted into these once, and the passes are over cells.
+"""
+
+import numpy as np
+
+from skdpmic.mic.jit import jit
+from skdpmic.mic.partitions import Axis
+
+
+@jit
+def compress(free, fixed, master_sizes, fixed_sizes):
+    """Count the records into the cells that all these partitions have in common, if there are fewer cells than records.
+
+    Returns
+    -------
+    free, fixed : Axis
+        With the coarser cells and without records, or as they were.
+    joint : uint32 ndarray of shape (n_free_cells, n_fixed_cells)
+        Empty if the axes are as they were.
+    """
+    as_they_were = free, fixed, np.empty((0, 0), dtype=np.uint32)
+    if len(free.cells) <= max(master_sizes) * max(fixed_sizes):  # spares small data sets the next lines
+        return as_they_were
+    free_cell, n_free = _common_cells(free, master_sizes)
+    fixed_cell, n_fixed = _common_cells(fixed, fixed_sizes)
+    if len(free.cells) <= n_free * n_fixed:
+        return as_they_were
+    joint = np.zeros((n_free, n_fixed), dtype=np.uint32)
+    for i in range(len(free.cells)):
+        joint[free_cell[free.cells[i]], fixed_cell[fixed.cells[i]]] += np.uint32(1)
+    return _coarser(free, free_cell, n_free), _coarser(fixed, fixed_cell, n_fixed), joint
+
+
+@jit
+def cumulative_counts(free, fixed, joint, n_master, fixed_sizes):
+    """Records below every corner of the grid of a master partition and the cells common to some fixed partitions.
+
+    Returns
+    -------
+    below : uint32 ndarray of shape (n_common + 1, n_used + 1)
+        ``below[u, t]`` counts the records in the first u common cells and the first t master parts, where master parts
+        without records are left out.
+    common : uint32 ndarray of shape (n_cells,)
+        The common cell that each cell of the fixed axis belongs to.
+    """
+    common, n_common = _common_cells(fixed, fixed_sizes)
+    part, n_used = _used_parts(free, n_master)
+    below = np.zeros((n_common + 1, n_used + 1), dtype=np.uint32)
+    if len(joint) > 0:
+        _add_cells(below, joint, part, common)
+    else:
+        _add_records(below, free.cells, fixed.cells, part, common)
+    for u in range(1, n_common + 1):
+        in_row = np.uint32(0)
+        for t in range(1, n_used + 1):
+            in_row += below[u, t]
+            below[u, t] = below[u - 1, t] + in_row
+    return below, common
+
+
+@jit
+def fixed_columns(below, fixed, common, n_fixed):
+    """``columns[j, t]``: records in part j of a fixed partition and the first t master parts; empty parts left out."""
+    first_cell = fixed.first_cell[np.searchsorted(fixed.sizes, n_fixed)]
+    columns = np.empty((n_fixed, below.shape[1]), dtype=np.uint64)
+    n_used = 0
+    left = 0
+    for j in range(n_fixed):
+        right = common[first_cell[j + 1]] if j + 1 < n_fixed else len(below) - 1
+        if below[right, -1] > below[left, -1]:
+            for t in range(below.shape[1]):
+                columns[n_used, t] = below[right, t] - below[left, t]
+            n_used += 1
+        left = right
+    return columns[:n_used]
+
+
+@jit
+def _add_records(below, free_cells, fixed_cells, part, common):
+    after = common + np.uint32(1)
+    for i in range(len(free_cells)):
+        below[after[fixed_cells[i]], part[free_cells[i]]] += np.uint32(1)
+
+
+@jit
+def _add_cells(below, joint, part, common):
+    in_part = np.zeros((below.shape[1], joint.shape[1]), dtype=np.uint32)
+    for cell in range(len(joint)):
+        in_part[part[cell]] += joint[cell]
+    for t in range(1, len(in_part)):
+        for cell in range(joint.shape[1]):
+            below[common[cell] + 1, t] += in_part[t, cell]
+
+
+@jit
+def _used_parts(axis, size):
+    """The part of the partition into `size` parts that each cell belongs to, numbered from 1 without empty parts."""
+    first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
+    part = np.zeros(len(axis.counts), dtype=np.uint32)
+    n_used = 0
+    for i in range(size):
+        in_part = 0
+        for cell in range(first_cell[i], first_cell[i + 1]):
+            in_part += axis.counts[cell]
+        if in_part > 0:
+            n_used += 1
+            part[first_cell[i] : first_cell[i + 1]] = n_used
+    return part, n_used
+
+
+@jit
+def _common_cells(axis, sizes):
+    """The cell, of those that the partitions into `sizes` parts have in common, that each cell of `axis` belongs to.
+
+    Returns
+    -------
+    common : uint32 ndarray of shape (n_cells,)
+    n_common : int
+    """
+    common = np.zeros(len(axis.counts), dtype=np.uint32)
+    for size in sizes:
+        first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
+        for i in range(1, size):
+            common[first_cell[i]] = 1
+    for cell in range(1, len(common)):
+        common[cell] += common[cell - 1]
+    return common, np.int64(common[-1]) + 1
+
+
+@jit
+def _coarser(axis, common, n_common):
+    """The axis with common cells in the place of its cells; only partitions that they refine keep their meaning."""
+    counts = np.zeros(n_common, dtype=np.int64)
+    for cell in range(len(common)):
+        counts[common[cell]] += axis.counts[cell]
+    first_cell = np.full(axis.first_cell.shape, n_common)
+    for row in range(len(axis.sizes)):
+        for i in range(axis.sizes[row]):
+            first_cell[row, i] = common[axis.first_cell[row, i]]
+    return Axis(axis.cells[:0], counts, axis.sizes, first_cell)
