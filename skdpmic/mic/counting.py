@@ -8,7 +8,7 @@ grids together, they are counted into these once, and the passes are over cells.
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.partitions import Axis
+from skdpmic.mic.partitions import Axis, parts_of
 
 
 @jit
@@ -23,7 +23,10 @@ def compress(free, fixed, master_sizes, fixed_sizes):
         Empty if the axes are as they were.
     """
     as_they_were = free, fixed, np.empty((0, 0), dtype=np.uint32)
-    if len(free.cells) <= max(master_sizes) * max(fixed_sizes):  # spares small data sets the next lines
+    largest = 0
+    for i in range(len(master_sizes)):
+        largest = max(largest, master_sizes[i] * fixed_sizes[i])
+    if len(free.cells) <= largest:  # spares small data sets the next lines
         return as_they_were
     free_cell, n_free = _common_cells(free, master_sizes)
     fixed_cell, n_fixed = _common_cells(fixed, fixed_sizes)
@@ -65,7 +68,7 @@ def cumulative_counts(free, fixed, joint, n_master, fixed_sizes):
 @jit
 def fixed_columns(below, fixed, common, n_fixed):
     """``columns[j, t]``: records in part j of a fixed partition and the first t master parts; empty parts left out."""
-    first_cell = fixed.first_cell[np.searchsorted(fixed.sizes, n_fixed)]
+    first_cell = parts_of(fixed, n_fixed)
     columns = np.empty((n_fixed, below.shape[1]), dtype=np.uint64)
     n_used = 0
     left = 0
@@ -89,8 +92,10 @@ def _add_records(below, free_cells, fixed_cells, part, common):
 @jit
 def _add_cells(below, joint, part, common):
     in_part = np.zeros((below.shape[1], joint.shape[1]), dtype=np.uint32)
-    for cell in range(len(joint)):
-        in_part[part[cell]] += joint[cell]
+    for free_cell in range(len(joint)):
+        t = part[free_cell]
+        for cell in range(joint.shape[1]):
+            in_part[t, cell] += joint[free_cell, cell]
     for t in range(1, len(in_part)):
         for cell in range(joint.shape[1]):
             below[common[cell] + 1, t] += in_part[t, cell]
@@ -99,7 +104,7 @@ def _add_cells(below, joint, part, common):
 @jit
 def _used_parts(axis, size):
     """The part of the partition into `size` parts that each cell belongs to, numbered from 1 without empty parts."""
-    first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
+    first_cell = parts_of(axis, size)
     part = np.zeros(len(axis.counts), dtype=np.uint32)
     n_used = 0
     for i in range(size):
@@ -108,7 +113,8 @@ def _used_parts(axis, size):
             in_part += axis.counts[cell]
         if in_part > 0:
             n_used += 1
-            part[first_cell[i] : first_cell[i + 1]] = n_used
+            for cell in range(first_cell[i], first_cell[i + 1]):
+                part[cell] = n_used
     return part, n_used
 
 
@@ -123,7 +129,7 @@ def _common_cells(axis, sizes):
     """
     common = np.zeros(len(axis.counts), dtype=np.uint32)
     for size in sizes:
-        first_cell = axis.first_cell[np.searchsorted(axis.sizes, size)]
+        first_cell = parts_of(axis, size)
         for i in range(1, size):
             common[first_cell[i]] = 1
     for cell in range(1, len(common)):
@@ -137,8 +143,9 @@ def _coarser(axis, common, n_common):
     counts = np.zeros(n_common, dtype=np.int64)
     for cell in range(len(common)):
         counts[common[cell]] += axis.counts[cell]
-    first_cell = np.full(axis.first_cell.shape, n_common)
+    first_cell = np.empty_like(axis.first_cell)
     for row in range(len(axis.sizes)):
         for i in range(axis.sizes[row]):
             first_cell[row, i] = common[axis.first_cell[row, i]]
+        first_cell[row, axis.sizes[row]] = n_common
     return Axis(axis.cells[:0], counts, axis.sizes, first_cell)

@@ -153,5 +153,6 @@ def _in_pairs(columns, shift):
         for t in range(length):
             pairs[i, t] = (columns[2 * i, t] << np.uint64(shift)) + columns[2 * i + 1, t]
     if n_columns % 2:
-        pairs[-1] = columns[-1]
+        for t in range(length):
+            pairs[-1, t] = columns[-1, t]
     return pairs

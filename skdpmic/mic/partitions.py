@@ -86,6 +86,15 @@ def refine(lo, hi, partitions):
 
 
 @jit
+def parts_of(axis, size):
+    """Where each part of the partition into `size` parts begins: its row of ``axis.first_cell``."""
+    row = 0
+    while axis.sizes[row] != size:
+        row += 1
+    return axis.first_cell[row]
+
+
+@jit
 def locate(values, edges, lo, hi):
     """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
 
@@ -100,7 +109,10 @@ def locate(values, edges, lo, hi):
     for bucket in range(n_buckets):
         edges_before[bucket + 1] += edges_before[bucket]
 
-    guarded = np.append(edges, np.inf)
+    guarded = np.empty(len(edges) + 1)
+    for i in range(len(edges)):
+        guarded[i] = edges[i]
+    guarded[-1] = np.inf
     cells = np.empty(len(values), dtype=np.uint32)
     for i in range(len(values)):
         cell = edges_before[_bucket(values[i], lo, per_unit, n_buckets)]

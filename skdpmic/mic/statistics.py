@@ -116,6 +116,8 @@ class DiscreteTarget(_Target):
 
 
 def _axis(values, bounds, partitions):
+    # One type and layout for all columns, so that the kernel is compiled once.
+    values = np.ascontiguousarray(values, dtype=np.float64)
     return range_axis(values, float(bounds[0]), float(bounds[1]), partitions)
 
 
