@@ -1,37 +1,96 @@
-"""Time of a MICr score beside scikit-learn's mutual information, as ratios within one run.
+"""Time and memory of MIC scores beside scikit-learn's mutual information, as ratios within one run.
 
-    python benchmarks/speed.py
+    python benchmarks/speed.py --output benchmarks/results/speed.md
 
-B and c are automatic, for epsilon = 1 a feature. One thread. Every figure is the median of the rounds; in each round
-both are timed in turn, so that a drift of the machine's speed meets both.
+One thread. B and c of MICr are automatic, for epsilon = 1 a feature; MICe has B = 0.6 and c = 15. Every figure is a
+median over rounds, in each of which all candidates are timed in turn, so that a drift of the machine's speed meets all.
 """
 
 import argparse
 import os
+import platform
+import subprocess
+import sys
+import time
+from functools import partial
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
-import time
-
+import numba
 import numpy as np
+import sklearn
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from tqdm import tqdm
 
+from skdpmic import mic_e
 from skdpmic.defaults import default_B, default_c
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 
-
-def score_all(target, X):
-    return [target.score(X[:, j], (0.0, 1.0)) for j in range(X.shape[1])]
-
-
-def mic_regression(X, y):
-    return score_all(ContinuousTarget(y, (0.0, 1.0), default_B(len(y), 1.0), default_c()), X)
+UNIT = (0.0, 1.0)
+FEATURES = {1000: 50, 5000: 50, 10_000: 50, 100_000: 10, 1_000_000: 2}  # fewer where scikit-learn takes minutes
+SLOWEST_MIC_E = 10_000
 
 
-def mic_classif(X, codes):
-    return score_all(DiscreteTarget(codes, codes.max() + 1, default_B(len(codes), 1.0), default_c()), X)
+def mic_r_regression(X, y):
+    target = ContinuousTarget(y, UNIT, default_B(len(y), 1.0), default_c())
+    return [target.score(x, UNIT) for x in X.T]
+
+
+def mic_r_classif(X, codes):
+    target = DiscreteTarget(codes, 5, default_B(len(codes), 1.0), default_c())
+    return [target.score(x, UNIT) for x in X.T]
+
+
+def mic_e_each(X, y):
+    return [mic_e(x, y) for x in X.T]
+
+
+def minepy_each(X, y):
+    from minepy import MINE
+
+    mine = MINE(alpha=0.6, c=15, est="mic_e")
+    return [mine.compute_score(x, y) for x in X.T]
+
+
+@numba.njit
+def _histogram2d(x, y, n_bins):
+    counts = np.zeros((n_bins, n_bins), dtype=np.int64)
+    for i in range(len(x)):
+        counts[min(int(x[i] * n_bins), n_bins - 1), min(int(y[i] * n_bins), n_bins - 1)] += 1
+    return counts
+
+
+def histogram2d_each(X, y):
+    """One plain pass over every feature and the target."""
+    return [_histogram2d(np.ascontiguousarray(x), y, 12) for x in X.T]
+
+
+def candidates(n):
+    """What is timed at this n: name -> function of (X, y, codes)."""
+    functions = {
+        "MICr": lambda X, y, codes: mic_r_regression(X, y),
+        "MICr, 5 classes": lambda X, y, codes: mic_r_classif(X, codes),
+        "histogram2d": lambda X, y, codes: histogram2d_each(X, y),
+        "mutual_info_regression": lambda X, y, codes: mutual_info_regression(X, y),
+        "mutual_info_classif": lambda X, y, codes: mutual_info_classif(X, codes),
+    }
+    if n <= SLOWEST_MIC_E:
+        functions["MICe"] = lambda X, y, codes: mic_e_each(X, y)
+        try:
+            import minepy  # noqa: F401
+        except ImportError:
+            pass
+        else:
+            functions["minepy"] = lambda X, y, codes: minepy_each(X, y)
+    return functions
+
+
+def data(n, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.random((n, n_features))
+    y = np.clip((2 * X[:, 0] - 1) ** 2 + 0.1 * rng.standard_normal(n), 0, 1)
+    return X, y, np.minimum((y * 5).astype(int), 4)
 
 
 def seconds(function, *arguments):
@@ -40,39 +99,103 @@ def seconds(function, *arguments):
     return time.perf_counter() - start
 
 
-def compare(ours, theirs, X, y, rounds, label):
-    ours(X[:, :2], y)  # compiles
-    times = np.array(
-        [
-            (seconds(ours, X, y), seconds(theirs, X, y))
-            for _ in tqdm(range(rounds), desc=label, leave=False, disable=None)
-        ]
+def times(n, rounds):
+    """Milliseconds a feature: name -> array of shape (rounds,)."""
+    X, y, codes = data(n, FEATURES[n])
+    functions = candidates(n)
+    for name, function in functions.items():
+        if not name.startswith(("mutual", "minepy")):
+            function(X[:, :1], y, codes)  # compiles
+    rows = [
+        [seconds(function, X, y, codes) / X.shape[1] * 1e3 for function in functions.values()]
+        for _ in tqdm(range(rounds), desc=f"n = {n}", leave=False, disable=None)
+    ]
+    return dict(zip(functions, np.transpose(rows), strict=True))
+
+
+def peak_memory(n):
+    """Memory that scoring 5 features of n records takes at its peak beyond X and y, in bytes a record."""
+    code = f"import benchmarks.speed as s; print(s.measure_memory({n}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def measure_memory(n):
+    import resource
+
+    X, y, _ = data(n, 5)
+    mic_r_regression(X[:1000], y[:1000])
+    peak = partial(resource.getrusage, resource.RUSAGE_SELF)
+    before = peak().ru_maxrss
+    mic_r_regression(X, y)
+    return max(peak().ru_maxrss - before, 0) * 1024 / n
+
+
+def table(measured):
+    names = ("mutual_info_regression", "mutual_info_classif", "MICe", "minepy")
+    lines = [
+        "| rows | MICr, ms | `mutual_info_regression` / MICr | `mutual_info_classif` / MICr "
+        "| MICr / `histogram2d` pass | MICe / `mutual_info_regression` | minepy / MICe |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for n, row in measured.items():
+        regression, classif, mic_e_time, minepy_time = (row.get(name) for name in names)
+        lines.append(
+            f"| {n:,} | {np.median(row['MICr']):.2f} | {ratio(regression, row['MICr'])} "
+            f"| {ratio(classif, row['MICr, 5 classes'])} | {ratio(row['MICr'], row['histogram2d'])} "
+            f"| {ratio(mic_e_time, regression)} | {ratio(minepy_time, mic_e_time)} |"
+        )
+    return "\n".join(lines)
+
+
+def ratio(a, b):
+    if a is None or b is None:
+        return "--"
+    value = np.median(a / b)
+    return f"{value:.2f}" if value < 2 else f"{value:.1f}"
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as file:
+            model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), model)
+    return (
+        f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"numba {numba.__version__}, scikit-learn {sklearn.__version__}"
     )
-    mine, other = np.median(times, axis=0) / X.shape[1] * 1e3
-    ratio = np.median(times[:, 1] / times[:, 0])
-    print(f"{label:<34} {mine:>9.3f} ms {other:>9.2f} ms {ratio:>8.1f}")
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--features", type=int, default=50)
+    parser.add_argument("--rows", type=int, nargs="+", default=list(FEATURES), choices=list(FEATURES))
+    parser.add_argument("--output", help="write the table to this file, too")
     options = parser.parse_args(argv)
 
-    print(f"{'a feature, d = ' + str(options.features):<34} {'MICr':>12} {'scikit-learn':>12} {'times faster':>8}")
-    for n in (1000, 5000, 10000):
-        rng = np.random.default_rng(0)
-        X = rng.random((n, options.features))
-        y = np.clip((2 * X[:, 0] - 1) ** 2 + 0.1 * rng.standard_normal(n), 0, 1)
-        compare(mic_regression, mutual_info_regression, X, y, options.rounds, f"n = {n}, mutual_info_regression")
-        compare(
-            mic_classif, mutual_info_classif, X, (y * 5).astype(int), options.rounds, f"n = {n}, mutual_info_classif"
-        )
-
+    report = [f"{machine()}; medians of {options.rounds} rounds, one thread, times a feature.", ""]
+    report.append(table({n: times(n, options.rounds) for n in options.rows}))
     n_draws = 100_000
-    took = seconds(discrete_laplace, 10**7, n_draws, entropy_source())
-    print(f"\nexact discrete Laplace noise: {n_draws / took:,.0f} draws a second")
+    draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
+    report += ["", f"Exact discrete Laplace noise: {draws:,.0f} draws a second."]
+    report.append(f"Memory beyond X and y at a million rows: {peak_memory(10**6):.0f} bytes a row.")
+    print("\n".join(report))
+    if options.output:
+        with open(options.output, "w") as file:
+            file.write(
+                "\n".join(
+                    [
+                        "# Speed",
+                        "",
+                        f"`python {' '.join(['benchmarks/speed.py', *(argv or sys.argv[1:])])}`",
+                        "",
+                        *report,
+                        "",
+                    ]
+                )
+            )
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     main()
