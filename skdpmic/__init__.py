@@ -1,6 +1,9 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
 from skdpmic.exceptions import PrivacyLeakWarning
+from skdpmic.mic.characteristic import characteristic_matrix
+from skdpmic.mic.mic_e import mic_e
+from skdpmic.mic.pairs import mic_cross, mic_pairs
 from skdpmic.mic.statistics import mic_r
 from skdpmic.privacy.pairs import mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
@@ -12,8 +15,12 @@ __all__ = [
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
+    "characteristic_matrix",
     "dp_mic_classif",
     "dp_mic_regression",
+    "mic_cross",
+    "mic_e",
+    "mic_pairs",
     "mic_r",
     "mic_r_laplace",
 ]

@@ -67,3 +67,65 @@ def naive_mutual_information(counts):
         for j, a in enumerate(row)
         if a > 0
     )
+
+
+def naive_mic_e(x, y, *, B, c):
+    """MICe with reduced master partitions made of clumps."""
+    entries = naive_equicharacteristic_matrix(x, y, B=B, c=c)
+    return max(entries.values())
+
+
+def naive_equicharacteristic_matrix(x, y, *, B, c):
+    """A dict: entry (k, l) for k parts of x and l parts of y."""
+    entries = {}
+    for free, fixed, x_is_free in ((x, y, True), (y, x, False)):
+        for n_fixed in range(2, math.floor(B / 2) + 1):
+            columns = naive_equipartition(fixed, n_fixed)
+            rows = naive_master(free, columns, max(2, math.floor(c * math.floor(B / n_fixed))))
+            counts = naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
+            for k in range(2, min(n_fixed, math.floor(B / n_fixed)) + 1):
+                where = (k, n_fixed) if x_is_free else (n_fixed, k)
+                entry = naive_entry(counts, k) if max(columns) > 0 else 0.0
+                entries[where] = max(entries.get(where, 0.0), entry)
+    return entries
+
+
+def naive_equipartition(values, size):
+    """The part of each value: EquipartitionYAxis of Reshef et al. 2011, one group of tied values after the other."""
+    part_of_value = {}
+    part, in_part, placed, desired = 0, 0, 0, len(values) / size
+    for value in sorted(set(values)):
+        n_tied = sum(1 for v in values if v == value)
+        if in_part > 0 and abs(in_part + n_tied - desired) >= abs(in_part - desired):
+            part, in_part = part + 1, 0
+            desired = (len(values) - placed) / (size - part)
+        part_of_value[value] = part
+        in_part += n_tied
+        placed += n_tied
+    return [part_of_value[v] for v in values]
+
+
+def naive_master(values, columns, size):
+    """The part of each value in the equipartition of the clumps, or its clump if there are at most `size`."""
+    clump_of_value = {}
+    previous = None
+    for value in sorted(set(values)):
+        here = {column for v, column in zip(values, columns, strict=True) if v == value}
+        starts_clump = len(here) > 1 or here != previous
+        clump_of_value[value] = max(clump_of_value.values(), default=-1) + starts_clump
+        previous = here
+    clumps = [clump_of_value[v] for v in values]
+    return naive_equipartition(clumps, size) if max(clumps) + 1 > size else clumps
+
+
+def naive_entry(counts, k):
+    """I / log2 min(k, l) of the best merge of neighbouring rows into at most k parts."""
+    n_rows, n_columns = len(counts), len(counts[0])
+    best = 0.0
+    for cuts in combinations(range(1, n_rows), min(k, n_rows) - 1):
+        merged = [
+            [sum(column) for column in zip(*counts[start:end], strict=True)]
+            for start, end in pairwise([0, *cuts, n_rows])
+        ]
+        best = max(best, naive_mutual_information(merged))
+    return best / math.log2(min(k, n_columns))
