@@ -12,7 +12,7 @@ import platform
 import subprocess
 import sys
 import time
-from functools import partial
+from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
@@ -27,6 +27,7 @@ from skdpmic.defaults import default_B, default_c
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 
+ROOT = Path(__file__).resolve().parents[1]
 UNIT = (0.0, 1.0)
 FEATURES = {1000: 50, 5000: 50, 10_000: 50, 100_000: 10, 1_000_000: 2}  # fewer where scikit-learn takes minutes
 SLOWEST_MIC_E = 10_000
@@ -114,21 +115,25 @@ def times(n, rounds):
 
 
 def peak_memory(n):
-    """Memory that scoring 5 features of n records takes at its peak beyond X and y, in bytes a record."""
-    code = f"import benchmarks.speed as s; print(s.measure_memory({n}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    """Memory that scoring 5 features of n records takes at its peak beyond X and y, in bytes a record (Linux)."""
+    code = f"import benchmarks.speed as speed; print(speed.measure_memory({n}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     return float(done.stdout)
 
 
 def measure_memory(n):
-    import resource
-
     X, y, _ = data(n, 5)
-    mic_r_regression(X[:1000], y[:1000])
-    peak = partial(resource.getrusage, resource.RUSAGE_SELF)
-    before = peak().ru_maxrss
+    mic_r_regression(X[:1000], y[:1000])  # compiles
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # the peak is counted from here
+    before = _status("VmRSS")
     mic_r_regression(X, y)
-    return max(peak().ru_maxrss - before, 0) * 1024 / n
+    return (_status("VmHWM") - before) / n
+
+
+def _status(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
 
 
 def table(measured):
@@ -197,5 +202,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     main()

@@ -8,7 +8,7 @@ from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bound
 from skdpmic.mic.blockwise import best_cuts
 from skdpmic.mic.mass_partitions import Grid, in_order_of, mass_grid, ranked_column
 from skdpmic.mic.mic_e import all_entries, grid_entries, mass_plan
-from skdpmic.mic.optimize_axis import entropy_table
+from skdpmic.mic.optimize_axis import entropy_table, segments_of
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import continuous_plan, grid_size
 
@@ -76,7 +76,7 @@ class CharacteristicMatrix:
             raise ValueError(f"eps must be in [0, 1], got {eps!r}.")
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
-    def gmic(self, p=0):
+    def gmic(self, p=-1):
         """Generalized Mean Information Coefficient [3]_: the power mean of the maximal characteristic matrix.
 
         Its entry for k, l is the largest ``M[i, j]`` with ``i j <= k l``. It falls from MIC at ``p = inf`` to
@@ -84,7 +84,7 @@ class CharacteristicMatrix:
 
         Parameters
         ----------
-        p : float, default=0
+        p : float, default=-1
             The exponent: 1 is the arithmetic mean, 0 the geometric, -1 the harmonic, infinity the largest.
         """
         if np.isnan(p):
@@ -217,7 +217,7 @@ def _best_grid(grids, entries):
 def _merged_grid(grids, free, k, n_fixed):
     """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis number `free`."""
     grid, fixed_edges, master_edges = grids.grid(free, n_fixed)
-    cuts = best_cuts(grid.columns, grid.totals, k, grids.table)
+    cuts = best_cuts(segments_of(grid.columns, grid.totals, grids.table), k)
     ends = np.concatenate([[0], cuts, [len(grid.totals) - 1]])
     counts = np.diff(grid.columns[:, ends].astype(np.int64), axis=1)
     if free == 0:

@@ -3,13 +3,11 @@
 import numpy as np
 
 from skdpmic.mic.arguments import check_B, check_c, check_pair
-from skdpmic.mic.blockwise import upper_bounds
+from skdpmic.mic.blockwise import largest_entry_above
 from skdpmic.mic.jit import jit
 from skdpmic.mic.mass_partitions import in_order_of, mass_grid, ranked_column
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis
+from skdpmic.mic.optimize_axis import entropy_table, entry, optimize_axis, segments_of
 from skdpmic.mic.statistics import grid_size
-
-BLOCK = 8  # master parts in a block of the upper bounds: the quickest of 4, 8, 16 and 32 at 10,000 records
 
 
 def mic_e(x, y, *, B=0.6, c=15):
@@ -111,7 +109,8 @@ def largest_entry(x, y, plan, table):
     for n_fixed, n_master, k_max in plan:
         for free, fixed, groups in ((x, y, y_groups), (y, x, x_groups)):
             grid = mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master)
-            largest = max(largest, _largest_above(grid, k_max, table, largest))
+            if len(grid.columns) > 1:  # one part tells nothing
+                largest = largest_entry_above(grid.columns, grid.totals, len(grid.columns), k_max, table, largest)
     return largest
 
 
@@ -139,30 +138,9 @@ def _entries_one_way(free, fixed, plan, table):
 def grid_entries(grid, k_max, table):
     """I / log2 min(k, l) of the best merges into k = 2 ... k_max parts: shape (k_max - 1,)."""
     entries = np.zeros(k_max - 1)
-    if len(grid.columns) > 1:  # one part tells nothing
-        n_mi = optimize_axis(grid.columns, grid.totals, k_max, table)
+    n_fixed = len(grid.columns)
+    if n_fixed > 1:  # one part tells nothing
+        n_mi = optimize_axis(segments_of(grid.columns, grid.totals, table), k_max)
         for k in range(2, k_max + 1):
-            entries[k - 2] = _entry(n_mi[k - 2], k, grid, table)
+            entries[k - 2] = entry(n_mi[k - 2], min(k, n_fixed), grid.totals[-1], table)
     return entries
-
-
-@jit
-def _largest_above(grid, k_max, table, threshold):
-    """The largest entry of the grid, if it is above the threshold; otherwise some number not above it."""
-    if len(grid.columns) < 2:
-        return 0.0
-    bounds = upper_bounds(grid.columns, grid.totals, k_max, table, BLOCK)
-    largest = max(threshold, _entry(bounds[0], 2, grid, table))  # the bound for k = 2 is exact
-    k_needed = 2
-    for k in range(3, k_max + 1):
-        if _entry(bounds[k - 2], k, grid, table) > largest:
-            k_needed = k
-    if k_needed > 2:
-        for entry in grid_entries(grid, k_needed, table):
-            largest = max(largest, entry)
-    return largest
-
-
-@jit
-def _entry(n_mi, k, grid, table):
-    return min(n_mi / (table.scale * grid.totals[-1] * np.log2(min(k, len(grid.columns)))), 1.0)

@@ -59,9 +59,19 @@ def _scale(n):
     return 2.0 ** (61 - math.ceil(math.log2(4 * n * math.log2(n) + 4)))
 
 
+class Segments(NamedTuple):
+    """All that the weights of segments of a master partition, against fixed columns, are computed from."""
+
+    totals: np.ndarray  # (m + 1,) unsigned, records in the first master parts
+    g: np.ndarray
+    columns: np.ndarray  # uint64 (n_columns, m + 1), records of each column, or pair of columns, in the same
+    g_columns: np.ndarray  # g, or g_pairs
+    constant: int  # g(n) - sum of g over the columns, which all merges have in common
+
+
 @jit
-def optimize_axis(columns, totals, k_max, table):
-    """n I of the best merge of the master parts into k parts, for k = 2 ... k_max, against the fixed columns.
+def segments_of(columns, totals, table):
+    """Make ready for OptimizeAxis.
 
     Parameters
     ----------
@@ -69,35 +79,55 @@ def optimize_axis(columns, totals, k_max, table):
         ``columns[j, t]`` counts the records of column j in the first t of m master parts.
     totals : ndarray of unsigned integers of shape (m + 1,)
         The same for all columns together.
-    k_max : int
     table : EntropyTable
         For at least ``totals[-1]`` records.
 
     Returns
     -------
-    n_mi : int64 ndarray of shape (k_max - 1,)
-        Entry k - 2 is for k parts, in units of ``1 / table.scale``; for k > m, the value for m.
+    Segments
     """
     column_term = np.int64(0)
     largest_column = np.uint64(0)
     for j in range(len(columns)):
         column_term += table.g[columns[j, -1]]
         largest_column = max(largest_column, columns[j, -1])
-    g_columns = table.g
+    constant = table.g[totals[-1]] - column_term
     if largest_column < 1 << table.shift:
-        columns, g_columns = _in_pairs(columns, table.shift), table.g_pairs
+        return Segments(totals, table.g, _in_pairs(columns, table.shift), table.g_pairs, constant)
+    return Segments(totals, table.g, columns, table.g, constant)
 
-    m = len(totals) - 1
+
+@jit
+def optimize_axis(segments, k_max):
+    """n I of the best merge of the master parts into k parts, for k = 2 ... k_max, against the fixed columns.
+
+    Parameters
+    ----------
+    segments : Segments
+        With m master parts.
+    k_max : int
+
+    Returns
+    -------
+    n_mi : int64 ndarray of shape (k_max - 1,)
+        Entry k - 2 is for k parts, in units of the table; for k > m, the value for m.
+    """
+    m = len(segments.totals) - 1
     best = np.empty((k_max + 1, m + 1), dtype=np.int64)
     weight = np.empty(m, dtype=np.int64)
     for t in range(1, m + 1):
-        n_starts = 1 if k_max == 2 and t < m else t  # of two parts, one begins at 0 and the other ends at m
-        _weigh_segments(weight[:n_starts], columns, g_columns, totals, table.g, t)
+        weigh_segments(weight, segments, 0, t)
         extend_segmentations(best, weight, t)
     n_mi = np.empty(k_max - 1, dtype=np.int64)
     for k in range(2, k_max + 1):
-        n_mi[k - 2] = best[min(k, m), m] - column_term + table.g[totals[m]]
+        n_mi[k - 2] = best[min(k, m), m] + segments.constant
     return n_mi
+
+
+@jit
+def entry(n_mi, n_parts, n, table):
+    """I / log2 of the smaller number of parts, from n I: the entry of a characteristic matrix, in [0, 1]."""
+    return min(n_mi / (table.scale * n * np.log2(n_parts)), 1.0)
 
 
 @jit
@@ -115,11 +145,12 @@ def extend_segmentations(best, weight, t):
     k_max, m = len(best) - 1, best.shape[1] - 1
     best[1, t] = weight[0]
     for k in range(2, min(k_max if t == m else k_max - 1, t) + 1):
-        best[k, t] = _largest_sum(best[k - 1, k - 1 : t], weight[k - 1 : t])
+        best[k, t] = largest_sum(best[k - 1, k - 1 : t], weight[k - 1 : t])
 
 
 @jit
-def _largest_sum(a, b):
+def largest_sum(a, b):
+    """The largest of the sums a[i] + b[i]."""
     largest = a[0] + b[0]
     for i in range(1, len(a)):
         largest = max(largest, a[i] + b[i])
@@ -127,17 +158,19 @@ def _largest_sum(a, b):
 
 
 @jit
-def _weigh_segments(weight, columns, g_columns, totals, g, t):
-    """weight[s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1.
+def weigh_segments(weight, segments, first, t):
+    """weight[s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1, for s >= first.
 
-    The innermost loop runs over contiguous memory, for vector instructions; counts are unsigned, because an index that
-    may be negative is dearer.
+    The innermost loop runs over contiguous memory; all its indices are unsigned, because numba has to look twice at
+    one that may be negative.
     """
-    for s in range(len(weight)):
-        weight[s] = -g[totals[t] - totals[s]]
+    totals, g, columns, g_columns, _ = segments
+    start, end = np.uint64(first), np.uint64(t)
+    for s in range(start, end):
+        weight[s] = -g[totals[end] - totals[s]]
     for j in range(len(columns)):
-        here = columns[j, t]
-        for s in range(len(weight)):
+        here = columns[j, end]
+        for s in range(start, end):
             weight[s] += g_columns[here - columns[j, s]]
 
 

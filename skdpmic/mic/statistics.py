@@ -5,9 +5,10 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.blockwise import largest_entry_above
 from skdpmic.mic.counting import compress, cumulative_counts, fixed_columns
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, rounding_error
+from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
 
 # --- Which grids --------------------------------------------------------------------------------------------
@@ -129,7 +130,6 @@ def _largest_entry_either_way(x, y, plan, table):
 @jit
 def _largest_entry(free, fixed, plan, table):
     """Largest of I / log2 min(k, l) over the grids of `plan`, one axis merged, the other fixed."""
-    n = len(free.cells)
     free, fixed, joint = compress(free, fixed, plan[:, 1], plan[:, 0])
     largest = 0.0
     start = 0
@@ -140,11 +140,9 @@ def _largest_entry(free, fixed, plan, table):
         below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
         for n_fixed, _, k_max in plan[start:end]:
             columns = fixed_columns(below, fixed, common, n_fixed)
-            n_mi = optimize_axis(columns, below[-1], k_max, table)
-            for k in range(2, k_max + 1):
-                largest = max(largest, n_mi[k - 2] / (table.scale * n * np.log2(min(k, n_fixed))))
+            largest = largest_entry_above(columns, below[-1], n_fixed, k_max, table, largest)
         start = end
-    return min(largest, 1.0)
+    return largest
 
 
 # --- The public statistic -------------------------------------------------------------------------------------

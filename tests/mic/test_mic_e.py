@@ -9,7 +9,7 @@ from skdpmic import mic_e
 from skdpmic.mic.blockwise import best_cuts, upper_bounds
 from skdpmic.mic.mass_partitions import equipartition, ranked_column
 from skdpmic.mic.mic_e import all_entries, largest_entry, mass_plan
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis
+from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, segments_of
 from tests.naive import naive_equicharacteristic_matrix, naive_equipartition, naive_mic_e
 
 KINDS = ["random", "tied", "constant", "both constant", "two-valued", "related", "half tied"]
@@ -96,20 +96,22 @@ def _grid(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_upper_bounds_are_not_below_the_optimum_and_exact_in_one_block(seed):
     columns, totals, table = _grid(seed)
-    exact = optimize_axis(columns, totals, 6, table)
+    segments = segments_of(columns, totals, table)
+    exact = optimize_axis(segments, 6)
     for block in (1, 2, 3, 8):
-        bounds = upper_bounds(columns, totals, 6, table, block)
+        bounds = upper_bounds(segments, 6, block)
         assert (bounds >= exact).all()
         assert bounds[0] == exact[0]
-    np.testing.assert_array_equal(upper_bounds(columns, totals, 6, table, len(totals) - 1), exact)
+    np.testing.assert_array_equal(upper_bounds(segments, 6, len(totals) - 1), exact)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_best_cuts_reach_the_optimum(seed):
     columns, totals, table = _grid(seed)
-    exact = optimize_axis(columns, totals, 6, table)
+    segments = segments_of(columns, totals, table)
+    exact = optimize_axis(segments, 6)
     for k in range(2, 7):
-        cuts = best_cuts(columns, totals, k, table)
+        cuts = best_cuts(segments, k)
         assert len(cuts) == min(k, len(totals) - 1) - 1
         ends = np.concatenate([[0], cuts, [len(totals) - 1]])
         assert (np.diff(ends) > 0).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis
+from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, segments_of
 from tests.naive import naive_largest_entry
 
 
@@ -11,7 +11,8 @@ def best_merges(counts, k_max):
     """n I in bits of the best merge of the rows of `counts` into k parts, for k = 2 ... k_max."""
     below = np.vstack([np.zeros(counts.shape[1], dtype=int), counts.cumsum(axis=0)]).astype(np.uint64)
     table = entropy_table(int(counts.sum()))
-    return optimize_axis(np.ascontiguousarray(below.T), below.sum(axis=1), k_max, table) / table.scale
+    segments = segments_of(np.ascontiguousarray(below.T), below.sum(axis=1), table)
+    return optimize_axis(segments, k_max) / table.scale
 
 
 @pytest.mark.parametrize("seed", range(12))
