@@ -10,7 +10,7 @@ With all master parts in a single block nothing is cut for free, and the values 
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entry, largest_sum, optimize_axis, segments_of, weigh_segments
+from skdpmic.mic.optimize_axis import best_bisection, entry, largest_sum, optimize_axis, segments_of, weigh_segments
 
 FEW_PARTS = 64  # of a master partition: then bounds cost as much as they spare (measured at 1,000 to 10,000 records)
 
@@ -30,21 +30,20 @@ def largest_entry_above(columns, totals, n_fixed, k_max, table, threshold):
     """
     m, n = len(totals) - 1, totals[-1]
     segments = segments_of(columns, totals, table)
+    if k_max == 2:
+        return max(threshold, entry(best_bisection(segments), 2, n, table))
     largest = threshold
     k_needed = k_max
-    if k_max == 2 or m > FEW_PARTS:
+    if m > FEW_PARTS:
         # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
         bounds = upper_bounds(segments, k_max, int(1.2 * np.sqrt(m)) + 1)
         largest = max(largest, entry(bounds[0], 2, n, table))  # exact
-        k_needed = 2
-        for k in range(3, k_max + 1):
-            if entry(bounds[k - 2], min(k, n_fixed), n, table) > largest:
-                k_needed = k
-        if k_needed == 2:
-            return largest
-    n_mi = optimize_axis(segments, k_needed)
-    for k in range(2, k_needed + 1):
-        largest = max(largest, entry(n_mi[k - 2], min(k, n_fixed), n, table))
+        while k_needed > 2 and entry(bounds[k_needed - 2], min(k_needed, n_fixed), n, table) <= largest:
+            k_needed -= 1
+    if k_needed > 2:
+        n_mi = optimize_axis(segments, k_needed)
+        for k in range(2, k_needed + 1):
+            largest = max(largest, entry(n_mi[k - 2], min(k, n_fixed), n, table))
     return largest
 
 

@@ -125,6 +125,26 @@ def optimize_axis(segments, k_max):
 
 
 @jit
+def best_bisection(segments):
+    """n I of the best merge into two parts: one starts where all begin, the other ends where all do."""
+    totals, g, columns, g_columns, constant = segments
+    m = np.uint64(len(totals) - 1)
+    one = np.uint64(1)
+    if m == one:
+        return np.int64(0)
+    value = np.empty(m, dtype=np.int64)
+    for t in range(one, m):
+        value[t] = constant - g[totals[t]] - g[totals[m] - totals[t]]
+    for j in range(len(columns)):
+        for t in range(one, m):
+            value[t] += g_columns[columns[j, t]] + g_columns[columns[j, m] - columns[j, t]]
+    largest = value[1]
+    for t in range(one, m):
+        largest = max(largest, value[t])
+    return largest
+
+
+@jit
 def entry(n_mi, n_parts, n, table):
     """I / log2 of the smaller number of parts, from n I: the entry of a characteristic matrix, in [0, 1]."""
     return min(n_mi / (table.scale * n * np.log2(n_parts)), 1.0)

@@ -150,7 +150,7 @@ def _certificate(n):
     g = np.zeros(n + 1)
     d = np.zeros(n + 1)
     for m in range(2, n + 1):
-        g[m] = m * math.log2(m)
+        g[m] = m * np.log2(m)
         d[m] = g[m] - g[m - 1]
     n_cases = n_before_independence = 0
     margin = np.inf
