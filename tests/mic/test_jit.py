@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CODE = """
 import numba
 
@@ -21,6 +23,7 @@ print(mic_r([0, 1, 2, 3], [0, 1, 2, 3], bounds=((0, 4), (0, 4)), B=4))
 """
 
 
+@pytest.mark.slow
 def test_without_a_folder_for_machine_code_functions_are_compiled_anew():
     done = subprocess.run(
         [sys.executable, "-c", CODE],
