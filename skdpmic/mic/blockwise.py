@@ -10,41 +10,27 @@ With all master parts in a single block nothing is cut for free, and the values 
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import best_bisection, entry, largest_sum, optimize_axis, segments_of, weigh_segments
+from skdpmic.mic.optimize_axis import entry, largest_entry, largest_sum, weigh_segments
 
 FEW_PARTS = 64  # of a master partition: then bounds cost as much as they spare (measured at 1,000 to 10,000 records)
 
 
 @jit
-def largest_entry_above(columns, totals, n_fixed, k_max, table, threshold):
-    """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts, if above the threshold; else that.
+def largest_entry_above(threshold, segments, n_fixed, k_max, table):
+    """What `largest_entry` gives, if that is above the threshold; otherwise some number not above it.
 
-    Where bounds show that no merge gets above it, none is optimised; unless optimising costs less than bounding.
-
-    Parameters
-    ----------
-    columns, totals, table
-        As for :func:`skdpmic.mic.optimize_axis.segments_of`.
-    n_fixed, k_max : int
-    threshold : float
+    Where bounds show that no merge gets above the threshold, none is optimised.
     """
-    m, n = len(totals) - 1, totals[-1]
-    segments = segments_of(columns, totals, table)
-    if k_max == 2:
-        return max(threshold, entry(best_bisection(segments), 2, n, table))
-    largest = threshold
+    m, n = len(segments.totals) - 1, segments.totals[-1]
+    if m <= FEW_PARTS or k_max == 2:
+        return largest_entry(segments, n_fixed, k_max, table)
+    # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
+    bounds = upper_bounds(segments, k_max, int(1.2 * np.sqrt(m)))
+    largest = max(threshold, entry(bounds[0], 2, n, table))  # exact
     k_needed = k_max
-    if m > FEW_PARTS:
-        # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
-        bounds = upper_bounds(segments, k_max, int(1.2 * np.sqrt(m)) + 1)
-        largest = max(largest, entry(bounds[0], 2, n, table))  # exact
-        while k_needed > 2 and entry(bounds[k_needed - 2], min(k_needed, n_fixed), n, table) <= largest:
-            k_needed -= 1
-    if k_needed > 2:
-        n_mi = optimize_axis(segments, k_needed)
-        for k in range(2, k_needed + 1):
-            largest = max(largest, entry(n_mi[k - 2], min(k, n_fixed), n, table))
-    return largest
+    while k_needed > 2 and entry(bounds[k_needed - 2], min(k_needed, n_fixed), n, table) <= largest:
+        k_needed -= 1
+    return largest if k_needed == 2 else max(largest, largest_entry(segments, n_fixed, k_needed, table))
 
 
 @jit

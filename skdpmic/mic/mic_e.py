@@ -110,7 +110,9 @@ def largest_entry(x, y, plan, table):
         for free, fixed, groups in ((x, y, y_groups), (y, x, x_groups)):
             grid = mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master)
             if len(grid.columns) > 1:  # one part tells nothing
-                largest = largest_entry_above(grid.columns, grid.totals, len(grid.columns), k_max, table, largest)
+                segments = segments_of(grid.columns, grid.totals, table)
+                entry_above = largest_entry_above(largest, segments, len(grid.columns), k_max, table)
+                largest = max(largest, entry_above)
     return largest
 
 

@@ -151,6 +151,19 @@ def entry(n_mi, n_parts, n, table):
 
 
 @jit
+def largest_entry(segments, n_fixed, k_max, table):
+    """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts."""
+    n = segments.totals[-1]
+    if k_max == 2:
+        return entry(best_bisection(segments), 2, n, table)
+    n_mi = optimize_axis(segments, k_max)
+    largest = 0.0
+    for k in range(2, k_max + 1):
+        largest = max(largest, entry(n_mi[k - 2], min(k, n_fixed), n, table))
+    return largest
+
+
+@jit
 def extend_segmentations(best, weight, t):
     """Fill in ``best[k, t]``, the largest total weight of a cut of the rows 0 ... t - 1 into k segments.
 

@@ -5,10 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
-from skdpmic.mic.blockwise import largest_entry_above
 from skdpmic.mic.counting import compress, cumulative_counts, fixed_columns
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error, segments_of
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
 
 # --- Which grids --------------------------------------------------------------------------------------------
@@ -89,7 +88,10 @@ class ContinuousTarget(_Target):
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
         feature = _axis(x, bounds, self._partitions)
-        return _largest_entry_either_way(feature, self._axis, self._plan, self._table)
+        return max(
+            _largest_entry(feature, self._axis, self._plan, self._table),
+            _largest_entry(self._axis, feature, self._plan, self._table),
+        )
 
 
 class DiscreteTarget(_Target):
@@ -123,11 +125,6 @@ def _axis(values, bounds, partitions):
 
 
 @jit
-def _largest_entry_either_way(x, y, plan, table):
-    return max(_largest_entry(x, y, plan, table), _largest_entry(y, x, plan, table))
-
-
-@jit
 def _largest_entry(free, fixed, plan, table):
     """Largest of I / log2 min(k, l) over the grids of `plan`, one axis merged, the other fixed."""
     free, fixed, joint = compress(free, fixed, plan[:, 1], plan[:, 0])
@@ -140,7 +137,8 @@ def _largest_entry(free, fixed, plan, table):
         below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
         for n_fixed, _, k_max in plan[start:end]:
             columns = fixed_columns(below, fixed, common, n_fixed)
-            largest = largest_entry_above(columns, below[-1], n_fixed, k_max, table, largest)
+            segments = segments_of(columns, below[-1], table)
+            largest = max(largest, largest_entry(segments, n_fixed, k_max, table))
         start = end
     return largest
 
