@@ -10,8 +10,8 @@ from skdpmic.mic.arguments import check_column, check_interval
 from skdpmic.mic.characteristic import check_statistic
 from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table
-from skdpmic.mic.partitions import equipartitions, range_axis
-from skdpmic.mic.statistics import _largest_entry, continuous_plan, grid_size
+from skdpmic.mic.partitions import range_axis
+from skdpmic.mic.statistics import continuous_grids, grid_size, mic_r_of_axes
 
 # --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
 
@@ -34,15 +34,14 @@ class _RangeStatistic:
     """MICr."""
 
     def __init__(self, n, B, c, master):
-        self._plan = continuous_plan(grid_size(B, n), c, master)
-        self._partitions = equipartitions(self._plan[:, :2])
+        self._plan, self._partitions = continuous_grids(grid_size(B, n), c, master)
         self._table = entropy_table(n)
 
     def column(self, values, bounds):
         return range_axis(values, *bounds, self._partitions)
 
     def score(self, x, y):
-        return max(_largest_entry(x, y, self._plan, self._table), _largest_entry(y, x, self._plan, self._table))
+        return mic_r_of_axes(x, y, self._plan, self._table)
 
 
 def _statistic(statistic, n, B, c, master):

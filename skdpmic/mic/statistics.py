@@ -41,7 +41,7 @@ def discrete_plan(B, c, n_classes):
 
 
 @lru_cache(maxsize=64)
-def _continuous_grids(B, c, master):
+def continuous_grids(B, c, master):
     """The plan, and all partitions of an axis in it; kept, as they depend on nothing else."""
     plan = continuous_plan(B, c, master)
     return plan, equipartitions(plan[:, :2])
@@ -82,16 +82,13 @@ class ContinuousTarget(_Target):
     """
 
     def __init__(self, y, bounds, B, c, master="reduced"):
-        plan, self._partitions = _continuous_grids(B, c, master)
+        plan, self._partitions = continuous_grids(B, c, master)
         super().__init__(_axis(y, bounds, self._partitions), plan)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
         feature = _axis(x, bounds, self._partitions)
-        return max(
-            _largest_entry(feature, self._axis, self._plan, self._table),
-            _largest_entry(self._axis, feature, self._plan, self._table),
-        )
+        return mic_r_of_axes(feature, self._axis, self._plan, self._table)
 
 
 class DiscreteTarget(_Target):
@@ -116,6 +113,11 @@ class DiscreteTarget(_Target):
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
         return _largest_entry(_axis(x, bounds, self._partitions), self._axis, self._plan, self._table)
+
+
+def mic_r_of_axes(x, y, plan, table):
+    """MICr of two numeric axes: the largest entry of either orientation."""
+    return max(_largest_entry(x, y, plan, table), _largest_entry(y, x, plan, table))
 
 
 def _axis(values, bounds, partitions):
