@@ -182,7 +182,7 @@ class _RangeGrids:
 
 def _part_of_records(axis, size):
     first_cell = axis.first_cell[np.searchsorted(axis.sizes, size), 1:size]
-    return np.searchsorted(first_cell, np.arange(len(axis.counts)), side="right")[axis.cells]
+    return np.searchsorted(first_cell, np.arange(len(axis.n_before) - 1), side="right")[axis.cells]
 
 
 def _range_edges(bounds, size):

@@ -105,16 +105,13 @@ def _add_cells(below, joint, part, common):
 def _used_parts(axis, size):
     """The part of the partition into `size` parts that each cell belongs to, numbered from 1 without empty parts."""
     first_cell = parts_of(axis, size)
-    part = np.zeros(len(axis.counts), dtype=np.uint32)
+    part = np.empty(len(axis.n_before) - 1, dtype=np.uint32)
     n_used = 0
     for i in range(size):
-        in_part = 0
-        for cell in range(first_cell[i], first_cell[i + 1]):
-            in_part += axis.counts[cell]
-        if in_part > 0:
-            n_used += 1
-            for cell in range(first_cell[i], first_cell[i + 1]):
-                part[cell] = n_used
+        start, end = np.uint64(first_cell[i]), np.uint64(first_cell[i + 1])
+        n_used += axis.n_before[end] > axis.n_before[start]
+        for cell in range(start, end):
+            part[cell] = n_used
     return part, n_used
 
 
@@ -127,7 +124,7 @@ def _common_cells(axis, sizes):
     common : uint32 ndarray of shape (n_cells,)
     n_common : int
     """
-    common = np.zeros(len(axis.counts), dtype=np.uint32)
+    common = np.zeros(len(axis.n_before) - 1, dtype=np.uint32)
     for size in sizes:
         first_cell = parts_of(axis, size)
         for i in range(1, size):
@@ -140,12 +137,12 @@ def _common_cells(axis, sizes):
 @jit
 def _coarser(axis, common, n_common):
     """The axis with common cells in the place of its cells; only partitions that they refine keep their meaning."""
-    counts = np.zeros(n_common, dtype=np.int64)
+    n_before = np.zeros(n_common + 1, dtype=np.int64)
     for cell in range(len(common)):
-        counts[common[cell]] += axis.counts[cell]
+        n_before[common[cell] + 1] = axis.n_before[cell + 1]
     first_cell = np.empty_like(axis.first_cell)
     for row in range(len(axis.sizes)):
         for i in range(axis.sizes[row]):
             first_cell[row, i] = common[axis.first_cell[row, i]]
         first_cell[row, axis.sizes[row]] = n_common
-    return Axis(axis.cells[:0], counts, axis.sizes, first_cell)
+    return Axis(axis.cells[:0], n_before, axis.sizes, first_cell)

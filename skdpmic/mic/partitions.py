@@ -27,7 +27,7 @@ class Axis(NamedTuple):
     """A column of values placed into cells. As sensitive as the column itself."""
 
     cells: np.ndarray  # (n_samples,) the cell of each value
-    counts: np.ndarray  # (n_cells,) how many values lie in each cell
+    n_before: np.ndarray  # (n_cells + 1,) how many values lie in the cells before each cell, and in all
     sizes: np.ndarray  # (n_sizes,) how many parts each partition has, ascending
     first_cell: np.ndarray  # (n_sizes, largest size + 1) where part i of a partition begins; after the last, n_cells
 
@@ -43,8 +43,8 @@ def equipartitions(sizes):
 
 def class_axis(codes, n_classes):
     """The axis of a discrete column with values 0 ... n_classes - 1: its only partition is the classes."""
-    counts = np.bincount(codes, minlength=n_classes)
-    return Axis(codes.astype(np.uint32), counts, np.array([n_classes]), np.arange(n_classes + 1).reshape(1, -1))
+    n_before = np.append(0, np.cumsum(np.bincount(codes, minlength=n_classes)))
+    return Axis(codes.astype(np.uint32), n_before, np.array([n_classes]), np.arange(n_classes + 1).reshape(1, -1))
 
 
 @jit
@@ -137,7 +137,9 @@ def range_axis(values, lo, hi, partitions):
     """
     edges, first_cell = refine(lo, hi, partitions)
     cells = locate(values, edges, lo, hi)
-    counts = np.zeros(len(edges) + 1, dtype=np.int64)
+    n_before = np.zeros(len(edges) + 2, dtype=np.int64)
     for cell in cells:
-        counts[cell] += 1
-    return Axis(cells, counts, partitions.sizes, first_cell)
+        n_before[cell + 1] += 1
+    for cell in range(len(edges) + 1):
+        n_before[cell + 1] += n_before[cell]
+    return Axis(cells, n_before, partitions.sizes, first_cell)

@@ -31,7 +31,20 @@ def continuous_plan(B, c, master):
     for n_fixed in range(2, int(B // 2) + 1):
         k_max = min(n_fixed, int(B // n_fixed))
         rows.append((n_fixed, _master_size(c, k_max if master == "reduced" else n_fixed), k_max))
+    rows = [row for row in rows if not _has_refinement(row, rows)]
     return np.array(sorted(rows, key=lambda row: row[1]), dtype=np.int64)
+
+
+def _has_refinement(row, rows):
+    """Whether another grid cannot score less: it halves all fixed parts, has all master edges, and merges as many.
+
+    Halving is exact in floating point; edges of other multiples may differ in the last bit.
+    """
+    n_fixed, n_master, k_max = row
+    return any(
+        other == 2 * n_fixed and other_master in (n_master, 2 * n_master) and other_k >= k_max
+        for other, other_master, other_k in rows
+    )
 
 
 def discrete_plan(B, c, n_classes):
