@@ -6,7 +6,7 @@ The suite is for comparing two states of the code: ``--benchmark-autosave``, the
 import numpy as np
 import pytest
 
-from skdpmic.mic.counting import compress, cumulative_counts, fixed_columns
+from skdpmic.mic.counting import column_borders, compress, cumulative_counts
 from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, segments_of
 from skdpmic.mic.partitions import equipartitions, locate, range_axis, refine
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_plan
@@ -47,7 +47,7 @@ def test_optimize_axis(benchmark, columns, n_fixed, n_master, k_max):
     x, y, joint = compress(x, y, PLAN[:, 1], PLAN[:, 0])
     below, common = cumulative_counts(x, y, joint, n_master, np.array([n_fixed]))
     table = entropy_table(len(columns[0]))
-    segments = segments_of(fixed_columns(below, y, common, n_fixed), below[-1], table)
+    segments = segments_of(below, column_borders(below, y, common, n_fixed), table)
     benchmark(optimize_axis, segments, k_max)
 
 

@@ -146,7 +146,7 @@ class _MassGrids:
         free, fixed = self._axes[free], self._axes[1 - free]
         n_master = self._plan[self._plan[:, 0] == n_fixed, 1][0]
         grid = mass_grid(free.ends, fixed.ends, in_order_of(free, fixed), n_fixed, n_master)
-        return grid, _edges_between(fixed, grid.fixed_ends), _edges_between(free, grid.totals)
+        return grid, _edges_between(fixed, grid.below[:, -1]), _edges_between(free, grid.below[-1])
 
 
 class _RangeGrids:
@@ -175,8 +175,7 @@ class _RangeGrids:
             _part_of_records(self._axes[free], n_master),
         )
         counts = np.bincount(fixed_part * n_master + free_part, minlength=n_fixed * n_master).reshape(n_fixed, n_master)
-        below = np.cumsum(np.pad(counts, ((0, 0), (1, 0))), axis=1).astype(np.uint64)
-        grid = Grid(below, below.sum(axis=0), np.append(0, np.cumsum(counts.sum(axis=1))))
+        grid = Grid(np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32))
         return grid, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
 
 
@@ -217,9 +216,9 @@ def _best_grid(grids, entries):
 def _merged_grid(grids, free, k, n_fixed):
     """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis number `free`."""
     grid, fixed_edges, master_edges = grids.grid(free, n_fixed)
-    cuts = best_cuts(segments_of(grid.columns, grid.totals, grids.table), k)
-    ends = np.concatenate([[0], cuts, [len(grid.totals) - 1]])
-    counts = np.diff(grid.columns[:, ends].astype(np.int64), axis=1)
+    cuts = best_cuts(segments_of(grid.below, np.arange(len(grid.below)), grids.table), k)
+    ends = np.concatenate([[0], cuts, [grid.below.shape[1] - 1]])
+    counts = np.diff(np.diff(grid.below[:, ends].astype(np.int64), axis=0), axis=1)
     if free == 0:
         return BestGrid(master_edges[ends], fixed_edges, counts.T)
     return BestGrid(fixed_edges, master_edges[ends], counts)

@@ -66,20 +66,19 @@ def cumulative_counts(free, fixed, joint, n_master, fixed_sizes):
 
 
 @jit
-def fixed_columns(below, fixed, common, n_fixed):
-    """``columns[j, t]``: records in part j of a fixed partition and the first t master parts; empty parts left out."""
+def column_borders(below, fixed, common, n_fixed):
+    """The rows of `below` at which the parts of a fixed partition begin, and its last row; empty parts left out."""
     first_cell = parts_of(fixed, n_fixed)
-    columns = np.empty((n_fixed, below.shape[1]), dtype=np.uint64)
+    last = np.uint64(below.shape[1] - 1)
+    borders = np.empty(n_fixed + 1, dtype=np.uint64)
+    borders[0] = 0
     n_used = 0
-    left = 0
-    for j in range(n_fixed):
-        right = common[first_cell[j + 1]] if j + 1 < n_fixed else len(below) - 1
-        if below[right, -1] > below[left, -1]:
-            for t in range(below.shape[1]):
-                columns[n_used, t] = below[right, t] - below[left, t]
+    for j in range(1, n_fixed + 1):
+        border = np.uint64(common[first_cell[j]] if j < n_fixed else len(below) - 1)
+        if below[border, last] > below[borders[n_used], last]:
             n_used += 1
-        left = right
-    return columns[:n_used]
+            borders[n_used] = border
+    return borders[: n_used + 1]
 
 
 @jit

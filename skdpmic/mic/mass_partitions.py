@@ -23,9 +23,7 @@ class RankedColumn(NamedTuple):
 class Grid(NamedTuple):
     """A fixed partition of one axis, and of the other the master partition, whose parts are yet to be merged."""
 
-    columns: np.ndarray  # uint64 (n_fixed, n_master + 1), records of a column in the first master parts
-    totals: np.ndarray  # uint64 (n_master + 1,), the same for all columns together
-    fixed_ends: np.ndarray  # int64 (n_fixed + 1,), records in the first columns
+    below: np.ndarray  # uint32 (n_fixed + 1, n_master + 1), records in the first fixed and the first master parts
 
 
 def ranked_column(values):
@@ -109,7 +107,7 @@ def mass_grid(free_ends, fixed_ends, fixed_groups, n_fixed, n_master):
     clump_ends = _clumps(free_ends, part)
     if len(clump_ends) - 1 > n_master:
         clump_ends = clump_ends[equipartition(clump_ends, n_master)]
-    return Grid(_cumulative_counts(part, clump_ends, len(starts) - 1), clump_ends.astype(np.uint64), fixed_ends[starts])
+    return Grid(_cumulative_counts(part, clump_ends, len(starts) - 1))
 
 
 @jit
@@ -157,11 +155,13 @@ def _is_pure(part, start, end):
 
 @jit
 def _cumulative_counts(part, ends, n_parts):
-    columns = np.zeros((n_parts, len(ends)), dtype=np.uint64)
+    below = np.zeros((n_parts + 1, len(ends)), dtype=np.uint32)
     for t in range(len(ends) - 1):
         for i in range(ends[t], ends[t + 1]):
-            columns[part[i], t + 1] += np.uint64(1)
-    for j in range(n_parts):
+            below[part[i] + 1, t + 1] += np.uint32(1)
+    for j in range(1, n_parts + 1):
+        in_part = np.uint32(0)
         for t in range(1, len(ends)):
-            columns[j, t] += columns[j, t - 1]
-    return columns
+            in_part += below[j, t]
+            below[j, t] = below[j - 1, t] + in_part
+    return below

@@ -109,10 +109,10 @@ def largest_entry(x, y, plan, table):
     for n_fixed, n_master, k_max in plan:
         for free, fixed, groups in ((x, y, y_groups), (y, x, x_groups)):
             grid = mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master)
-            if len(grid.columns) > 1:  # one part tells nothing
-                segments = segments_of(grid.columns, grid.totals, table)
-                entry_above = largest_entry_above(largest, segments, len(grid.columns), k_max, table)
-                largest = max(largest, entry_above)
+            n_used = len(grid.below) - 1
+            if n_used > 1:  # one part tells nothing
+                segments = segments_of(grid.below, np.arange(n_used + 1), table)
+                largest = max(largest, largest_entry_above(largest, segments, n_used, k_max, table))
     return largest
 
 
@@ -140,9 +140,9 @@ def _entries_one_way(free, fixed, plan, table):
 def grid_entries(grid, k_max, table):
     """I / log2 min(k, l) of the best merges into k = 2 ... k_max parts: shape (k_max - 1,)."""
     entries = np.zeros(k_max - 1)
-    n_fixed = len(grid.columns)
+    n_fixed = len(grid.below) - 1
     if n_fixed > 1:  # one part tells nothing
-        n_mi = optimize_axis(segments_of(grid.columns, grid.totals, table), k_max)
+        n_mi = optimize_axis(segments_of(grid.below, np.arange(n_fixed + 1), table), k_max)
         for k in range(2, k_max + 1):
-            entries[k - 2] = entry(n_mi[k - 2], min(k, n_fixed), grid.totals[-1], table)
+            entries[k - 2] = entry(n_mi[k - 2], min(k, n_fixed), grid.below[-1, -1], table)
     return entries

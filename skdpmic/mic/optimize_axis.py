@@ -70,31 +70,34 @@ class Segments(NamedTuple):
 
 
 @jit
-def segments_of(columns, totals, table):
+def segments_of(below, borders, table):
     """Make ready for OptimizeAxis.
 
     Parameters
     ----------
-    columns : uint64 ndarray of shape (n_fixed, m + 1)
-        ``columns[j, t]`` counts the records of column j in the first t of m master parts.
-    totals : ndarray of unsigned integers of shape (m + 1,)
-        The same for all columns together.
+    below : uint32 ndarray of shape (n_rows + 1, m + 1)
+        ``below[u, t]`` counts the records in the first u rows of a table and the first t of its m master parts.
+    borders : ndarray of unsigned integers of shape (n_fixed + 1,)
+        Column j of the fixed partition is the rows ``borders[j]`` ... ``borders[j + 1] - 1``; none is without records.
     table : EntropyTable
-        For at least ``totals[-1]`` records.
+        For at least as many records.
 
     Returns
     -------
     Segments
     """
+    m, one = np.uint64(below.shape[1] - 1), np.uint64(1)
     column_term = np.int64(0)
-    largest_column = np.uint64(0)
-    for j in range(len(columns)):
-        column_term += table.g[columns[j, -1]]
-        largest_column = max(largest_column, columns[j, -1])
-    constant = table.g[totals[-1]] - column_term
+    largest_column = np.uint32(0)
+    for j in range(np.uint64(len(borders) - 1)):
+        in_column = below[borders[j + one], m] - below[borders[j], m]
+        column_term += table.g[in_column]
+        largest_column = max(largest_column, in_column)
+    totals = below[borders[-1]]
+    constant = table.g[totals[m]] - column_term
     if largest_column < 1 << table.shift:
-        return Segments(totals, table.g, _in_pairs(columns, table.shift), table.g_pairs, constant)
-    return Segments(totals, table.g, columns, table.g, constant)
+        return Segments(totals, table.g, _in_pairs(below, borders, table.shift), table.g_pairs, constant)
+    return Segments(totals, table.g, _one_by_one(below, borders), table.g, constant)
 
 
 @jit
@@ -236,17 +239,32 @@ def weigh_segments(weight, segments, first, t):
 
 
 @jit
-def _in_pairs(columns, shift):
+def _one_by_one(below, borders):
+    """``columns[j, t]``: records in column j and the first t master parts."""
+    columns = np.empty((len(borders) - 1, below.shape[1]), dtype=np.uint64)
+    one = np.uint64(1)
+    for j in range(np.uint64(len(columns))):
+        start, end = borders[j], borders[j + one]
+        for t in range(np.uint64(below.shape[1])):
+            columns[j, t] = below[end, t] - below[start, t]
+    return columns
+
+
+@jit
+def _in_pairs(below, borders, shift):
     """Two columns of small counts a, b in one, as (a << shift) + b: half as many look-ups, of g(a) + g(b).
 
-    Counts do not fall with t, so subtracting such numbers subtracts both counts.
+    Counts do not fall with t, so subtracting such numbers subtracts both counts. A last column without a partner gets
+    an empty one.
     """
-    n_columns, length = columns.shape
-    pairs = np.empty(((n_columns + 1) // 2, length), dtype=np.uint64)
-    for i in range(n_columns // 2):
-        for t in range(length):
-            pairs[i, t] = (columns[2 * i, t] << np.uint64(shift)) + columns[2 * i + 1, t]
-    if n_columns % 2:
-        for t in range(length):
-            pairs[-1, t] = columns[-1, t]
+    n_columns = np.uint64(len(borders) - 1)
+    pairs = np.empty(((n_columns + 1) // 2, below.shape[1]), dtype=np.uint64)
+    one, shift = np.uint64(1), np.uint64(shift)
+    for i in range(np.uint64(len(pairs))):
+        start = borders[i + i]
+        middle = borders[i + i + one]
+        end = borders[min(i + i + one + one, n_columns)]
+        for t in range(np.uint64(below.shape[1])):
+            a, b = below[middle, t] - below[start, t], below[end, t] - below[middle, t]
+            pairs[i, t] = (np.uint64(a) << shift) + np.uint64(b)
     return pairs

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
-from skdpmic.mic.counting import compress, cumulative_counts, fixed_columns
+from skdpmic.mic.counting import column_borders, compress, cumulative_counts
 from skdpmic.mic.jit import jit
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error, segments_of
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
@@ -24,27 +24,32 @@ def continuous_plan(B, c, master):
     Returns
     -------
     plan : int64 ndarray of shape (n_grids, 3)
-        Columns: parts of the fixed axis, parts of the master partition, largest number of merged parts. Grids with one
-        master partition stand together.
+        Columns: parts of the fixed axis, parts of the master partition, largest number of merged parts.
     """
     rows = []
     for n_fixed in range(2, int(B // 2) + 1):
         k_max = min(n_fixed, int(B // n_fixed))
         rows.append((n_fixed, _master_size(c, k_max if master == "reduced" else n_fixed), k_max))
-    rows = [row for row in rows if not _has_refinement(row, rows)]
-    return np.array(sorted(rows, key=lambda row: row[1]), dtype=np.int64)
+    return np.array(rows, dtype=np.int64)
 
 
-def _has_refinement(row, rows):
-    """Whether another grid cannot score less: it halves all fixed parts, has all master edges, and merges as many.
+def needed_grids(plan):
+    """The grids of `plan` that can hold the largest entry, those with one master partition together.
 
-    Halving is exact in floating point; edges of other multiples may differ in the last bit.
+    A grid is not needed where another one halves its fixed parts, has all its master edges and merges as many parts:
+    the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in
+    the last bit.)
     """
-    n_fixed, n_master, k_max = row
-    return any(
-        other == 2 * n_fixed and other_master in (n_master, 2 * n_master) and other_k >= k_max
-        for other, other_master, other_k in rows
-    )
+    rows = plan.tolist()
+    needed = [
+        (n_fixed, n_master, k_max)
+        for n_fixed, n_master, k_max in rows
+        if not any(
+            other == 2 * n_fixed and other_master in (n_master, 2 * n_master) and other_k >= k_max
+            for other, other_master, other_k in rows
+        )
+    ]
+    return np.array(sorted(needed, key=lambda row: row[1]), dtype=np.int64)
 
 
 def discrete_plan(B, c, n_classes):
@@ -56,7 +61,7 @@ def discrete_plan(B, c, n_classes):
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master):
     """The plan, and all partitions of an axis in it; kept, as they depend on nothing else."""
-    plan = continuous_plan(B, c, master)
+    plan = needed_grids(continuous_plan(B, c, master))
     return plan, equipartitions(plan[:, :2])
 
 
@@ -151,8 +156,7 @@ def _largest_entry(free, fixed, plan, table):
             end += 1
         below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
         for n_fixed, _, k_max in plan[start:end]:
-            columns = fixed_columns(below, fixed, common, n_fixed)
-            segments = segments_of(columns, below[-1], table)
+            segments = segments_of(below, column_borders(below, fixed, common, n_fixed), table)
             largest = max(largest, largest_entry(segments, n_fixed, k_max, table))
         start = end
     return largest

@@ -89,34 +89,36 @@ def _grid(seed):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(rng.choice([0.5, 3.0]), size=(rng.integers(2, 5), rng.integers(2, 15)))
     counts[:, 0] += 1
-    columns = np.hstack([np.zeros((len(counts), 1), dtype=int), counts.cumsum(axis=1)]).astype(np.uint64)
-    return columns, columns.sum(axis=0), entropy_table(int(counts.sum()))
+    below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32)
+    return below, entropy_table(int(counts.sum()))
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_upper_bounds_are_not_below_the_optimum_and_exact_in_one_block(seed):
-    columns, totals, table = _grid(seed)
-    segments = segments_of(columns, totals, table)
+    below, table = _grid(seed)
+    segments = segments_of(below, np.arange(len(below)), table)
     exact = optimize_axis(segments, 6)
     for block in (1, 2, 3, 8):
         bounds = upper_bounds(segments, 6, block)
         assert (bounds >= exact).all()
         assert bounds[0] == exact[0]
-    np.testing.assert_array_equal(upper_bounds(segments, 6, len(totals) - 1), exact)
+    np.testing.assert_array_equal(upper_bounds(segments, 6, below.shape[1] - 1), exact)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_best_cuts_reach_the_optimum(seed):
-    columns, totals, table = _grid(seed)
-    segments = segments_of(columns, totals, table)
+    below, table = _grid(seed)
+    segments = segments_of(below, np.arange(len(below)), table)
     exact = optimize_axis(segments, 6)
     for k in range(2, 7):
         cuts = best_cuts(segments, k)
-        assert len(cuts) == min(k, len(totals) - 1) - 1
-        ends = np.concatenate([[0], cuts, [len(totals) - 1]])
+        n_master = below.shape[1] - 1
+        assert len(cuts) == min(k, n_master) - 1
+        ends = np.concatenate([[0], cuts, [n_master]])
         assert (np.diff(ends) > 0).all()
-        cells, rows = np.diff(columns[:, ends]), np.diff(totals[ends])
-        n_mi = table.g[cells].sum() - table.g[rows].sum() - table.g[columns[:, -1]].sum() + table.g[totals[-1]]
+        cells, rows = np.diff(np.diff(below[:, ends], axis=0)), np.diff(below[-1, ends])
+        columns, n = np.diff(below[:, -1]), below[-1, -1]
+        n_mi = table.g[cells].sum() - table.g[rows].sum() - table.g[columns].sum() + table.g[n]
         assert n_mi == exact[k - 2]
 
 

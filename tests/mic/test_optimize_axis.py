@@ -9,9 +9,9 @@ from tests.naive import naive_largest_entry
 
 def best_merges(counts, k_max):
     """n I in bits of the best merge of the rows of `counts` into k parts, for k = 2 ... k_max."""
-    below = np.vstack([np.zeros(counts.shape[1], dtype=int), counts.cumsum(axis=0)]).astype(np.uint64)
+    below = np.pad(counts.T, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32)
     table = entropy_table(int(counts.sum()))
-    segments = segments_of(np.ascontiguousarray(below.T), below.sum(axis=1), table)
+    segments = segments_of(below, np.arange(len(below)), table)
     return optimize_axis(segments, k_max) / table.scale
 
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_r
-from skdpmic.mic.statistics import DiscreteTarget, grid_size
+from skdpmic.mic.optimize_axis import entropy_table
+from skdpmic.mic.partitions import equipartitions, range_axis
+from skdpmic.mic.statistics import DiscreteTarget, continuous_plan, grid_size, mic_r_of_axes, needed_grids
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
@@ -145,3 +147,20 @@ def test_counting_into_cells_first_changes_nothing(n_places):
     codes[y > 0.5] = 1
     expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), n_classes=3, B=12, c=2)
     assert DiscreteTarget(codes, 3, 12, 2).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "B, c, master", [(16, 5, "reduced"), (40, 1, "reduced"), (60, 0.4, "reduced"), (24, 2, "full")]
+)
+def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master):
+    rng = np.random.default_rng(0)
+    plan = continuous_plan(B, c, master)
+    few, every = needed_grids(plan), equipartitions(plan[:, :2])
+    assert len(few) < len(plan)
+    for kind in range(12):
+        x, y = rng.integers(0, B, size=(2, 60)) / B if kind % 2 else rng.random((2, 60))  # B-ths lie on many edges
+        y = np.where(rng.random(60) < kind / 12, x, y)
+        axes = [range_axis(values, 0.0, 1.0, every) for values in (x, y)]
+        assert mic_r_of_axes(*axes, few, entropy_table(60)) == pytest.approx(
+            mic_r_of_axes(*axes, plan, entropy_table(60)), abs=1e-15
+        )
