@@ -8,7 +8,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.privacy.top_k import top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.validation import errors_without_data
 
 
@@ -158,10 +158,15 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
                 f"threshold must be None with release='support', which publishes no scores, got {self.threshold!r}."
             )
 
+    def _check_delta_of_mechanism(self):
+        # For the support, delta alone says which mechanisms are allowed; the one with the least noise is taken.
+        if self.release != "support" or self.mechanism != "laplace":
+            super()._check_delta_of_mechanism()
+
     def _epsilon_per_feature(self):
         if self.release == "scores":
             return super()._epsilon_per_feature()
-        return float(self.epsilon) / (2 * self._n_to_keep())
+        return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep())
 
     def _release(self, raw, source):
         """Publish all scores with noise, or the places of the k best."""
@@ -172,11 +177,13 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
             )
         if self.release == "scores":
             super()._release(raw, source)
+            vars(self).pop("support_mechanism_", None)  # of an earlier fit with release="support"
             self.n_ranked_ = self.n_features_in_
             return
-        mechanism = OneShotTopK.for_budget(self.epsilon, self._n_to_keep(), raw.steps)
+        mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(), raw.steps)
         chosen = mechanism.release(raw.values, source)
         vars(self).pop("scores_", None)  # of an earlier fit with release="scores"
+        self.support_mechanism_ = mechanism.name
         self.n_ranked_ = len(chosen)
         self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)
         self.ranking_[chosen] = np.arange(1, self.n_ranked_ + 1)
