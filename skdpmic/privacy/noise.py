@@ -140,7 +140,7 @@ def exponential_choice(scores, scale, source):
     int
     """
     gaps = scores.max() - scores
-    while True:  # as many candidates at a time as there are scores: one in that number is kept at least
+    while True:  # of as many candidates as there are scores, one or more is kept on average
         candidates = _uniform_below(len(gaps), len(gaps), source)
         accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, source))
         if len(accepted):
