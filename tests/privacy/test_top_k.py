@@ -149,10 +149,10 @@ def test_one_choice_has_the_bounded_range_that_its_scale_says_and_attains_it(sco
 
 
 def test_one_choice_with_exponential_noise_does_not_have_that_range():
-    # The counterexample of docs/theory/top_k.md: the odds of the better of two move from exp(-0.5) to exp(0.5) with
-    # Gumbel noise, and from a smaller number to its inverse with exponential noise.
-    better = math.exp(0.25) - 0.5  # of two scores half a scale apart, against exp(-0.25) / 2, times exp(0.25)
-    assert 2 * math.log(2 * better) > 2 * 0.25
+    # The counterexample of docs/theory/top_k.md: two scores change places, each moving by half a scale.
+    steps, scale = 5, 10
+    here, there = (np.array(list(law(scores, 1, scale).values())) for scores in ((0, steps), (steps, 0)))
+    assert np.ptp(np.log(here / there)) > 1.5 * (2 * steps / scale)
 
 
 @pytest.mark.parametrize("order", [1.0001, 2, 8])
