@@ -17,7 +17,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
 
     A score is MICr, which finds dependence of any shape, between a feature and the target. What is released -- all
     scores with noise, or only which features are the best -- satisfies epsilon-differential privacy: replacing one
-    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon).
+    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon). With
+    `delta`, it satisfies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -26,7 +27,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     epsilon : float, default=1.0
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=0.0
-        Must be 0 with the Laplace mechanism.
+        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
+        if not 0. Must be above 0 with ``mechanism="gaussian"``, and 0 with ``mechanism="laplace"`` and ``release="scores"``.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
         ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
@@ -39,10 +41,12 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
         ``release="scores"``.
     release : {"scores", "support"}, default="scores"
-        "scores" splits epsilon evenly and publishes every score; "support" publishes only which k features are the
-        best, in order, with noise of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
-    mechanism : {"laplace"}, default="laplace"
-        How noise is added. "gaussian" and "geometric" are reserved.
+        "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
+        of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
+    mechanism : {"laplace", "gaussian"}, default="laplace"
+        How noise is added to scores: "laplace" splits epsilon evenly over them; "gaussian" needs `delta`, and less
+        noise from about 11 features on. With ``release="support"``, either name takes the mechanism with the least
+        noise that `delta` allows, `support_mechanism_`. "geometric" is reserved.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
         value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
@@ -65,10 +69,15 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     n_ranked_ : int
         How many places of `ranking_` were released: all, or the k chosen.
     epsilon_per_feature_ : float
-        The epsilon whose Laplace noise has the scale `noise_scale_`: ``epsilon / n_features``, or
-        ``epsilon / (2 k)`` with ``release="support"``.
+        How much a score is worth: ``epsilon / n_features`` with Laplace noise; with Gaussian noise, the epsilon of
+        Laplace noise on one score that has the same standard deviation. With ``release="support"``, the sensitivity of
+        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism.
     noise_scale_ : float
-        Scale of the noise on each score: Laplace, or one-sided with ``release="support"``.
+        Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian. With
+        ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism.
+    support_mechanism_ : {"one-shot", "exponential"}
+        What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
+        delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float

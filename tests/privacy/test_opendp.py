@@ -1,4 +1,7 @@
-"""Samplers and accounting agree with OpenDP, which was written and verified by others."""
+"""Samplers and accounting agree with OpenDP, which was written and verified by others.
+
+Its discrete Gaussian is right from version 0.14.2 on: before, zero is drawn 5 % too seldom at a scale of 2.
+"""
 
 import math
 
