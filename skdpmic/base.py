@@ -10,7 +10,7 @@ from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
-from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.pairs import resolve_B, resolve_c
 from skdpmic.targets import check_kind, make_target
@@ -47,7 +47,7 @@ class BaseDPMIC(BaseEstimator):
         ValueError, TypeError
             If a parameter or the data is not as described. The estimator is then left as it was.
         NotImplementedError
-            If `mechanism`, `delta` or `ledger` asks for what this version does not have.
+            If `mechanism` or `ledger` asks for what this version does not have.
 
         Warns
         -----
@@ -79,12 +79,21 @@ class BaseDPMIC(BaseEstimator):
             raise ValueError(f"delta must be a number in [0, 1), got {self.delta!r}.")
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
-        if self.mechanism != "laplace":
-            raise NotImplementedError(f"mechanism={self.mechanism!r} is not available yet; use 'laplace'.")
-        if self.delta > 0:
-            raise NotImplementedError(f"delta={self.delta!r} is not available yet; use 0.0.")
+        if self.mechanism == "geometric":
+            raise NotImplementedError("mechanism='geometric' is not available yet; use 'laplace' or 'gaussian'.")
+        self._check_delta_of_mechanism()
         if self.ledger is not None:
             raise NotImplementedError(f"ledger={self.ledger!r} is not available yet; use None.")
+
+    def _check_delta_of_mechanism(self):
+        """Refuse a mechanism that cannot do with the delta, or would not use it."""
+        if self.mechanism == "gaussian" and self.delta == 0:
+            raise ValueError(f"delta must be > 0 with mechanism='gaussian', got {self.delta!r}.")
+        if self.mechanism == "laplace" and self.delta > 0:
+            raise ValueError(
+                f"delta must be 0 with mechanism='laplace', whose guarantee needs none, got {self.delta!r}; "
+                "use mechanism='gaussian'."
+            )
 
     def _warn_of_leaks(self):
         for name in ("bounds", "target_bounds", "classes"):
@@ -93,11 +102,18 @@ class BaseDPMIC(BaseEstimator):
             warn_of_seed(stacklevel=3)
 
     def _epsilon_per_feature(self):
+        if self.mechanism == "gaussian":
+            return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
+
+    def _mechanism_for_budget(self, steps):
+        if self.mechanism == "gaussian":
+            return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, steps)
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, steps)
 
     def _release(self, raw, source):
         """Publish all scores with noise."""
-        mechanism = LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, raw.steps)
+        mechanism = self._mechanism_for_budget(raw.steps)
         self.scores_, order = mechanism.release(raw.values, source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
@@ -122,7 +138,9 @@ class BaseDPMIC(BaseEstimator):
             raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
         if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
-        return LaplaceMechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
+        # What the fit spent tells its mechanism, even if the parameter has been set anew since.
+        mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
+        return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
