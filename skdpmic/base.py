@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
+from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.pairs import resolve_B, resolve_c
@@ -46,8 +47,10 @@ class BaseDPMIC(BaseEstimator):
         ------
         ValueError, TypeError
             If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
         NotImplementedError
-            If `mechanism`, `delta` or `ledger` asks for what this version does not have.
+            If `mechanism` or `delta` asks for what this version does not have.
 
         Warns
         -----
@@ -64,6 +67,7 @@ class BaseDPMIC(BaseEstimator):
             self.epsilon_per_feature_ = self._epsilon_per_feature()
             self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
             self.c_ = resolve_c(self.c)
+            self._charge(len(X))
             scorer = target.scorer(self.B_, self.c_)
             raw = RawScores(
                 values=_score_features(scorer, X, lower, upper, self.n_jobs),
@@ -75,16 +79,14 @@ class BaseDPMIC(BaseEstimator):
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
-        if not isinstance(self.delta, numbers.Real) or not 0 <= self.delta < 1:
-            raise ValueError(f"delta must be a number in [0, 1), got {self.delta!r}.")
+        check_delta(self.delta)
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
         if self.mechanism != "laplace":
             raise NotImplementedError(f"mechanism={self.mechanism!r} is not available yet; use 'laplace'.")
         if self.delta > 0:
             raise NotImplementedError(f"delta={self.delta!r} is not available yet; use 0.0.")
-        if self.ledger is not None:
-            raise NotImplementedError(f"ledger={self.ledger!r} is not available yet; use None.")
+        check_ledger(self.ledger)
 
     def _warn_of_leaks(self):
         for name in ("bounds", "target_bounds", "classes"):
@@ -94,6 +96,12 @@ class BaseDPMIC(BaseEstimator):
 
     def _epsilon_per_feature(self):
         return float(self.epsilon) / self.n_features_in_
+
+    def _charge(self, n_samples):
+        """Write the cost down before there is a score: without budget there is nothing to compute."""
+        if self.ledger is not None:
+            what = f"{type(self).__name__}, {self.mechanism}"
+            self.ledger.charge(what, self.epsilon, self.delta, n=n_samples, d=self.n_features_in_)
 
     def _release(self, raw, source):
         """Publish all scores with noise."""

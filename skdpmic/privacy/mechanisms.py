@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import discrete_laplace
 
 GRID = 2.0**-30
@@ -36,7 +37,7 @@ def grid_sensitivity(sensitivity, rounding_error):
 
 def scale_for_budget(epsilon, steps):
     """Scale of noise, in whole grid steps, at which a change of `steps` costs `epsilon`; 0 for infinite epsilon."""
-    return 0 if epsilon == math.inf else math.ceil(steps / Fraction(float(epsilon)))
+    return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
 class LaplaceMechanism:

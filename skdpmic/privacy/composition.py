@@ -1,0 +1,146 @@
+"""Zero-concentrated differential privacy (zCDP): adding up many releases, and what the sum means as (epsilon, delta).
+
+Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun and Steinke 2016). The proofs are in
+``docs/theory/gaussian.md``. Every number errs on the side of more noise, or of a larger loss stated.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+# Each term of a sum below takes fewer than eight roundings of 2**-53 of itself, and the sum three more.
+_ROUNDING = 2.0**-48
+_TINY = 4 * 2.0**-1074  # for what underflows
+_LARGE = 2.0**200  # beyond it, numbers are treated as it is, so that nothing overflows
+
+
+def scale_for_rho(rho, n_releases, steps):
+    """Scale of noise, in whole grid steps, at which `n_releases` of sensitivity `steps` cost `rho` in all.
+
+    For scores with discrete Gaussian noise the scale is the standard deviation; for choices by the exponential
+    mechanism, that of its exponent. Either costs ``steps**2 / (2 scale**2)`` a release.
+
+    Parameters
+    ----------
+    rho : float, above 0; infinity asks for no noise
+    n_releases : int
+    steps : int
+
+    Returns
+    -------
+    int
+        The least integer with ``n_releases steps**2 / (2 scale**2) <= rho``; 0 for infinite rho.
+    """
+    if rho == math.inf:
+        return 0
+    return math.isqrt(math.ceil(n_releases * steps**2 / (2 * Fraction(rho))) - 1) + 1
+
+
+def rho_of_scale(scale, n_releases, steps):
+    """What `n_releases` of sensitivity `steps` with noise of this scale cost in all, as an exact Fraction."""
+    return Fraction(n_releases * steps**2, 2 * scale**2)
+
+
+def rho_for(epsilon, delta):
+    """The largest rho whose zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`, rounded down.
+
+    Parameters
+    ----------
+    epsilon : float, above 0
+    delta : float in (0, 1)
+
+    Returns
+    -------
+    float
+        Infinite for infinite epsilon.
+
+    Examples
+    --------
+    >>> from skdpmic.privacy.composition import rho_for
+    >>> round(rho_for(1, 1e-6), 4)
+    0.0244
+    """
+    epsilon, delta = float(epsilon), float(delta)
+    if epsilon == math.inf:
+        return math.inf
+    rho, _ = _turning_point(lambda rho: delta_of(rho, epsilon) <= delta)
+    if rho == 0:
+        raise ValueError(f"epsilon and delta must be larger, got {epsilon!r} and {delta!r}.")
+    return rho
+
+
+def epsilon_of(rho, delta):
+    """The least epsilon for which `rho`-zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`.
+
+    Parameters
+    ----------
+    rho : float, at least 0
+    delta : float in (0, 1)
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    if delta_of(rho, 0.0) <= delta:
+        return 0.0
+    return _turning_point(lambda epsilon: delta_of(rho, epsilon) > delta)[1]
+
+
+def delta_of(rho, epsilon):
+    """The least delta for which `rho`-zCDP implies (epsilon, delta)-differential privacy by this conversion.
+
+    The infimum over alpha > 1 of ``exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)**alpha``
+    [1]_. With t = alpha - 1, its logarithm is ``t ((1 + t) rho - epsilon) - t log(1 + 1 / t) - log(1 + t)``, convex in
+    t. Every t gives a valid delta, so only the value at the t that is found needs to be rounded up.
+
+    Parameters
+    ----------
+    rho : float, at least 0
+    epsilon : float, at least 0
+
+    Returns
+    -------
+    float
+        In [0, 1], rounded up.
+
+    References
+    ----------
+    .. [1] C. Canonne, G. Kamath and T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
+       Corollary 13.
+    """
+    if rho == 0 or epsilon == math.inf:
+        return 0.0
+    if rho > _LARGE:
+        return 1.0
+    rho, epsilon = max(rho, 1 / _LARGE), min(epsilon, _LARGE)  # a larger delta, and no overflow below
+    t = 2.0 ** _root(lambda log_t: _slope(2.0**log_t, rho, epsilon), -300, 300)
+    terms = (t * (1 + t) * rho, -t * epsilon, -t * math.log1p(1 / t), -math.log1p(t))
+    log_delta = sum(terms) + _ROUNDING * sum(map(abs, terms))
+    return min(1.0, math.exp(min(log_delta, 0.0)) * (1 + _ROUNDING) + _TINY)
+
+
+def _slope(t, rho, epsilon):
+    """Derivative in t of the logarithm of delta; it increases."""
+    return (1 + 2 * t) * rho - epsilon - math.log1p(1 / t)
+
+
+def _root(increasing, low, high):
+    """Where an increasing function changes its sign, as near as floats go."""
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (low, middle) if increasing(middle) > 0 else (middle, high)
+    return low
+
+
+def _turning_point(holds):
+    """Two floats next to each other: `holds` is true at the first (or that is 0), and false at the second."""
+    low, high = 0, int(np.float64(np.inf).view(np.int64))  # nonnegative floats are in the order of their bits
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(_float_of_bits(middle)) else (low, middle)
+    return _float_of_bits(low), _float_of_bits(high)
+
+
+def _float_of_bits(bits):
+    return float(np.int64(bits).view(np.float64))
