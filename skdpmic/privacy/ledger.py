@@ -49,8 +49,8 @@ class LedgerEntry(NamedTuple):
 class BudgetLedger:
     """A durable privacy budget in a file, for all fits on one table, in any number of processes.
 
-    Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would pass the
-    limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
+    Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would
+    pass the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
 
     Parameters
     ----------
@@ -61,9 +61,10 @@ class BudgetLedger:
     delta : float, default=0.0
         Limit of the total, in [0, 1).
     composition : {"auto", "basic", "zcdp"}, default="auto"
-        How costs add up. "basic": epsilons and deltas are summed. "zcdp", for delta > 0: a charge is accepted while all charges
-        have delta 0 and their epsilons fit, or while the zCDP costs of all (``epsilon**2 / 2`` for one with delta 0)
-        fit; this allows many more fits with Gaussian noise. "auto" is "zcdp" if delta > 0, else "basic".
+        How costs add up. "basic": epsilons and deltas are summed. "zcdp", for delta > 0: a charge is accepted while
+        all charges have delta 0 and their epsilons fit, or while the zCDP costs of all (``epsilon**2 / 2`` for one
+        with delta 0) fit; this allows many more fits with Gaussian noise. "auto" is "zcdp" if delta > 0, else
+        "basic".
 
     Raises
     ------
@@ -83,9 +84,8 @@ class BudgetLedger:
     The theorem, and what it does not cover, is in ``docs/theory/ledger.md``. Numbers are taken as the decimals
     that they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
 
-    Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker
-    processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those who
-    like it.
+    Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
+    the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
 
     References
     ----------

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import pickle
 import random
-import signal
 import sqlite3
 import threading
 import time
@@ -432,10 +431,13 @@ def test_a_grid_search_that_runs_out_of_budget_warns_and_its_refit_raises(path):
     ledger = BudgetLedger(path, 0.5)
     pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.1, ledger=ledger, **PUBLIC), LinearRegression())
     search = GridSearchCV(pipeline, {"dpmicselector__B": [8, 9]}, cv=4)
-    with pytest.warns(FitFailedWarning, match="BudgetError"), pytest.raises(BudgetError):
+    with (
+        pytest.warns(FitFailedWarning, match="BudgetError"),
+        pytest.warns(UserWarning, match=r"test scores are non-finite: \[.* nan\]"),
+        pytest.raises(BudgetError),  # of the refit
+    ):
         search.fit(*table())
     assert ledger.spent() == (0.5, 0.0)
-    assert np.isnan(search.cv_results_["mean_test_score"][1]) if hasattr(search, "cv_results_") else True
     with pytest.raises(BudgetError):
         GridSearchCV(pipeline, {"dpmicselector__B": [8, 9]}, cv=4, error_score="raise").fit(*table())
 
@@ -591,14 +593,16 @@ def test_fits_that_are_killed_lose_results_but_never_charges(path, context, tmp_
 
     workers = [start() for _ in range(4)]
     while ledger.remaining()[0] > 0:
-        time.sleep(rng.uniform(0, 0.1))
+        next_kill = min(len(ledger.entries()) + rng.randrange(4), 200)
+        while len(ledger.entries()) < next_kill:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.05))  # anywhere between a charge, its fit, its result and the next charge
         unlucky = rng.randrange(4)
-        if workers[unlucky].is_alive():
-            os.kill(workers[unlucky].pid, signal.SIGKILL)
-            killed += 1
+        killed += workers[unlucky].is_alive()
+        workers[unlucky].kill()
         workers[unlucky].join()
-        came_out, charged = len(results.read_bytes().splitlines()), len(ledger.entries())
-        assert came_out <= charged <= 200
+        came_out = len(results.read_bytes().splitlines())
+        assert came_out <= len(ledger.entries()) <= 200
         workers[unlucky] = start()
     for worker in workers:
         worker.join()
@@ -607,6 +611,6 @@ def test_fits_that_are_killed_lose_results_but_never_charges(path, context, tmp_
     assert BudgetLedger.open(path).spent() == (20.0, 0.0)
     assert len(ledger.entries()) == 200
     assert 0 < came_out <= 200
-    assert killed >= 10
+    assert killed >= 5
     with pytest.raises(BudgetError):
         ledger.charge("one more", 1e-9)
