@@ -1,5 +1,6 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
+from skdpmic.accounting import search_cost
 from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
 from skdpmic.mic.characteristic import characteristic_matrix
 from skdpmic.mic.mic_e import mic_e
@@ -26,4 +27,5 @@ __all__ = [
     "mic_pairs",
     "mic_r",
     "mic_r_laplace",
+    "search_cost",
 ]

@@ -45,12 +45,12 @@ class BasicFilter:
     def spent(self, costs):
         """The total, as (epsilon, delta), rounded up."""
         epsilon, delta = _sum(costs)
-        return _round_up(epsilon), _round_up(delta)
+        return round_up(epsilon), round_up(delta)
 
     def remaining(self, costs):
         """The largest (epsilon, delta) that would still be accepted, rounded down."""
         epsilon, delta = _sum(costs)
-        return _round_down(self.epsilon - epsilon), _round_down(self.delta - delta)
+        return round_down(self.epsilon - epsilon), round_down(self.delta - delta)
 
 
 class ZCDPFilter:
@@ -82,8 +82,8 @@ class ZCDPFilter:
         """The least (epsilon, delta) known to cover all of `costs`, rounded up."""
         if not costs:
             return 0.0, 0.0
-        by_rho = epsilon_of(_round_up(_sum_of_rho(costs), Fraction), self.delta)
-        if self._fits_as_pure(costs) and (by_sum := _round_up(_sum(costs)[0])) <= by_rho:
+        by_rho = epsilon_of(round_up(_sum_of_rho(costs), Fraction), self.delta)
+        if self._fits_as_pure(costs) and (by_sum := round_up(_sum(costs)[0])) <= by_rho:
             return by_sum, 0.0
         return by_rho, self.delta
 
@@ -95,7 +95,7 @@ class ZCDPFilter:
         if not costs:
             return self.epsilon, self.delta
         gaussian = _epsilon_within(self.rho - _sum_of_rho(costs), self.delta)
-        pure = _round_down(exact(self.epsilon) - _sum(costs)[0]) if self._fits_as_pure(costs) else 0.0
+        pure = round_down(exact(self.epsilon) - _sum(costs)[0]) if self._fits_as_pure(costs) else 0.0
         return (gaussian, self.delta) if gaussian > pure else (pure, 0.0)
 
     def _fits_as_pure(self, costs):
@@ -128,19 +128,19 @@ def _epsilon_within(rho, delta):
     """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of the last digit."""
     if rho <= 0:
         return 0.0
-    epsilon = epsilon_of(_round_down(rho, Fraction), delta)
+    epsilon = epsilon_of(round_down(rho, Fraction), delta)
     while epsilon > 0 and rho_for(epsilon, delta) > rho:
         epsilon *= 1 - 2.0**-50
     return epsilon
 
 
-def _round_up(number, value=exact):
+def round_up(number, value=exact):
     """The least float whose `value` is not below the Fraction `number`."""
     rounded = float(number)
     return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
-def _round_down(number, value=exact):
+def round_down(number, value=exact):
     """The largest float whose `value` is not above the Fraction `number`."""
     rounded = float(number)
     return rounded if value(rounded) <= number else math.nextafter(rounded, -math.inf)
