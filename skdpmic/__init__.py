@@ -9,6 +9,7 @@ from skdpmic.mic.statistics import mic_r
 from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.privacy.pairs import mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
 
 __version__ = "0.1.0"
@@ -19,6 +20,7 @@ __all__ = [
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
+    "PrivateGridSearch",
     "characteristic_matrix",
     "dp_mic_classif",
     "dp_mic_regression",
