@@ -10,8 +10,10 @@ from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.ledger import check_ledger
-from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.pairs import resolve_B, resolve_c
 from skdpmic.targets import check_kind, make_target
@@ -50,7 +52,7 @@ class BaseDPMIC(BaseEstimator):
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
         NotImplementedError
-            If `mechanism` or `delta` asks for what this version does not have.
+            If `mechanism` asks for what this version does not have.
 
         Warns
         -----
@@ -67,14 +69,15 @@ class BaseDPMIC(BaseEstimator):
             self.epsilon_per_feature_ = self._epsilon_per_feature()
             self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
             self.c_ = resolve_c(self.c)
-            self._charge(len(X))
+            cost = self._cost()
+            self._charge(cost, len(X))
             scorer = target.scorer(self.B_, self.c_)
             raw = RawScores(
                 values=_score_features(scorer, X, lower, upper, self.n_jobs),
                 steps=grid_sensitivity(target.sensitivity(self.B_), scorer.rounding_error),
             )
             self._release(raw, entropy_source(self.random_state))
-            self.privacy_spent_ = (float(self.epsilon), float(self.delta))
+            self.privacy_spent_ = (cost.epsilon, cost.delta)
         return self
 
     def _check_parameters(self):
@@ -82,11 +85,20 @@ class BaseDPMIC(BaseEstimator):
         check_delta(self.delta)
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
-        if self.mechanism != "laplace":
-            raise NotImplementedError(f"mechanism={self.mechanism!r} is not available yet; use 'laplace'.")
-        if self.delta > 0:
-            raise NotImplementedError(f"delta={self.delta!r} is not available yet; use 0.0.")
+        if self.mechanism == "geometric":
+            raise NotImplementedError("mechanism='geometric' is not available yet; use 'laplace' or 'gaussian'.")
+        self._check_delta_of_mechanism()
         check_ledger(self.ledger)
+
+    def _check_delta_of_mechanism(self):
+        """Refuse a mechanism that cannot do with the delta, or would not use it."""
+        if self.mechanism == "gaussian" and self.delta == 0:
+            raise ValueError(f"delta must be > 0 with mechanism='gaussian', got {self.delta!r}.")
+        if self.mechanism == "laplace" and self.delta > 0:
+            raise ValueError(
+                f"delta must be 0 with mechanism='laplace', whose guarantee needs none, got {self.delta!r}; "
+                "use mechanism='gaussian'."
+            )
 
     def _warn_of_leaks(self):
         for name in ("bounds", "target_bounds", "classes"):
@@ -95,17 +107,29 @@ class BaseDPMIC(BaseEstimator):
             warn_of_seed(stacklevel=3)
 
     def _epsilon_per_feature(self):
+        if self.mechanism == "gaussian":
+            return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
 
-    def _charge(self, n_samples):
+    def _cost(self):
+        """What a fit costs."""
+        rho = rho_for(self.epsilon, self.delta) if self.delta > 0 else None
+        return Cost(float(self.epsilon), float(self.delta), rho)
+
+    def _charge(self, cost, n_samples):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
             what = f"{type(self).__name__}, {self.mechanism}"
-            self.ledger.charge(what, self.epsilon, self.delta, n=n_samples, d=self.n_features_in_)
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n_samples, d=self.n_features_in_)
+
+    def _mechanism_for_budget(self, steps):
+        if self.mechanism == "gaussian":
+            return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, steps)
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, steps)
 
     def _release(self, raw, source):
         """Publish all scores with noise."""
-        mechanism = LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, raw.steps)
+        mechanism = self._mechanism_for_budget(raw.steps)
         self.scores_, order = mechanism.release(raw.values, source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
@@ -130,7 +154,9 @@ class BaseDPMIC(BaseEstimator):
             raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
         if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
-        return LaplaceMechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
+        # What the fit spent tells its mechanism, even if the parameter has been set anew since.
+        mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
+        return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

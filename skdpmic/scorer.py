@@ -11,16 +11,18 @@ from skdpmic.validation import errors_without_data
 class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
     """Score features by a differentially private Maximal Information Coefficient with the target.
 
-    A score is MICr, which finds dependence of any shape, between a feature and the target, with Laplace noise.
+    A score is MICr, which finds dependence of any shape, between a feature and the target, with noise.
     All scores together are released under epsilon-differential privacy: replacing one record (one row of X and y)
-    changes the probability of any outcome by a factor of at most exp(epsilon).
+    changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they are released under
+    (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, split evenly over the features; above 0. Infinity gives scores without noise.
+        Privacy budget of one `fit`, for all features together; above 0. Infinity gives scores without noise.
     delta : float, default=0.0
-        Must be 0 with the Laplace mechanism.
+        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
+        if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 with ``mechanism="laplace"``.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
         ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
@@ -29,8 +31,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
         All labels that a discrete target can have, or "data".
-    mechanism : {"laplace"}, default="laplace"
-        How noise is added. "gaussian" and "geometric" are reserved.
+    mechanism : {"laplace", "gaussian"}, default="laplace"
+        How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and less noise
+        from about 11 features on. "geometric" is reserved.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
         value for n_samples and the epsilon of each feature from Table 2 of [1]_.
@@ -50,9 +53,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
     ranking_ : ndarray of shape (n_features,)
         Place of each feature by private score, 1 for the best.
     epsilon_per_feature_ : float
-        The budget of each score.
+        The budget of each score, ``epsilon / n_features``; with Gaussian noise, the epsilon of Laplace noise on one
+        score that has the same standard deviation.
     noise_scale_ : float
-        Scale of the Laplace noise on each score.
+        Scale of the Laplace noise on each score, or standard deviation of the Gaussian.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float

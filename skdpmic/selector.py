@@ -8,7 +8,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.validation import errors_without_data
 
 
@@ -17,7 +18,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
 
     A score is MICr, which finds dependence of any shape, between a feature and the target. What is released -- all
     scores with noise, or only which features are the best -- satisfies epsilon-differential privacy: replacing one
-    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon).
+    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon). With
+    `delta`, it satisfies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -26,7 +28,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     epsilon : float, default=1.0
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=0.0
-        Must be 0 with the Laplace mechanism.
+        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
+        if not 0. Must be above 0 with ``mechanism="gaussian"``, and 0 with ``mechanism="laplace"`` and ``release="scores"``.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
         ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
@@ -39,10 +42,12 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
         ``release="scores"``.
     release : {"scores", "support"}, default="scores"
-        "scores" splits epsilon evenly and publishes every score; "support" publishes only which k features are the
-        best, in order, with noise of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
-    mechanism : {"laplace"}, default="laplace"
-        How noise is added. "gaussian" and "geometric" are reserved.
+        "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
+        of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
+    mechanism : {"laplace", "gaussian"}, default="laplace"
+        How noise is added to scores: "laplace" splits epsilon evenly over them; "gaussian" needs `delta`, and less
+        noise from about 11 features on. With ``release="support"``, either name takes the mechanism with the least
+        noise that `delta` allows, `support_mechanism_`. "geometric" is reserved.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
         value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
@@ -65,10 +70,15 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     n_ranked_ : int
         How many places of `ranking_` were released: all, or the k chosen.
     epsilon_per_feature_ : float
-        The epsilon whose Laplace noise has the scale `noise_scale_`: ``epsilon / n_features``, or
-        ``epsilon / (2 k)`` with ``release="support"``.
+        How much a score is worth: ``epsilon / n_features`` with Laplace noise; with Gaussian noise, the epsilon of
+        Laplace noise on one score that has the same standard deviation. With ``release="support"``, the sensitivity of
+        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism.
     noise_scale_ : float
-        Scale of the noise on each score: Laplace, or one-sided with ``release="support"``.
+        Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian. With
+        ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism.
+    support_mechanism_ : {"one-shot", "exponential"}
+        What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
+        delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float
@@ -158,10 +168,20 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
                 f"threshold must be None with release='support', which publishes no scores, got {self.threshold!r}."
             )
 
+    def _check_delta_of_mechanism(self):
+        # For the support, delta alone says which mechanisms are allowed; the one with the least noise is taken.
+        if self.release != "support" or self.mechanism != "laplace":
+            super()._check_delta_of_mechanism()
+
     def _epsilon_per_feature(self):
         if self.release == "scores":
             return super()._epsilon_per_feature()
-        return float(self.epsilon) / (2 * self._n_to_keep())
+        return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep())
+
+    def _cost(self):
+        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep()):
+            return Cost(float(self.epsilon))
+        return super()._cost()
 
     def _release(self, raw, source):
         """Publish all scores with noise, or the places of the k best."""
@@ -172,11 +192,13 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
             )
         if self.release == "scores":
             super()._release(raw, source)
+            vars(self).pop("support_mechanism_", None)  # of an earlier fit with release="support"
             self.n_ranked_ = self.n_features_in_
             return
-        mechanism = OneShotTopK.for_budget(self.epsilon, self._n_to_keep(), raw.steps)
+        mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(), raw.steps)
         chosen = mechanism.release(raw.values, source)
         vars(self).pop("scores_", None)  # of an earlier fit with release="scores"
+        self.support_mechanism_ = mechanism.name
         self.n_ranked_ = len(chosen)
         self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)
         self.ranking_[chosen] = np.arange(1, self.n_ranked_ + 1)

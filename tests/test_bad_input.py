@@ -100,6 +100,11 @@ BAD_PARAMETERS = [
     ({"epsilon": "1"}, "epsilon must be a number > 0, got '1'"),
     ({"delta": -0.1}, r"delta must be a number in \[0, 1\), got -0.1"),
     ({"delta": math.nan}, "delta must be"),
+    ({"delta": 1}, r"delta must be a number in \[0, 1\), got 1"),
+    ({"delta": "1e-6"}, "delta must be"),
+    ({"delta": 1e-6}, "delta must be 0 with mechanism='laplace'.*got 1e-06; use mechanism='gaussian'"),
+    ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
+    ({"mechanism": "gaussian", "delta": 1e-320, "epsilon": 1e-300}, "epsilon and delta must be larger"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace', .*got 'exponential'"),
     ({"bounds": None}, "bounds is None.*pass"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper, got \(1.0, 0.0\) for feature 0"),
@@ -136,6 +141,7 @@ BAD_SELECTOR_PARAMETERS = [
     ({"k": -3}, "k must be"),
     ({"k": 1.5}, "k must be"),
     ({"k": "some"}, "k must be"),
+    ({"release": "support", "mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian'"),
     ({"release": "everything"}, "release must be 'scores' or 'support', got 'everything'"),
     ({"threshold": 1.5}, r"threshold must be None or a number in \[0, 1\], got 1.5"),
     ({"threshold": math.nan}, "threshold must be"),
@@ -157,9 +163,7 @@ def test_bad_selector_parameters_are_refused(change, message):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"mechanism": "gaussian"}, "mechanism='gaussian' is not available yet"),
         ({"mechanism": "geometric"}, "mechanism='geometric' is not available yet"),
-        ({"delta": 1e-6}, "delta=1e-06 is not available yet"),
     ],
 )
 def test_what_a_later_version_brings_is_named(change, message):

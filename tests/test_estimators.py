@@ -1,6 +1,7 @@
 """The estimators do what their docstrings say, inside ordinary scikit-learn code."""
 
 import math
+import pickle
 from functools import partial
 
 import numpy as np
@@ -23,7 +24,8 @@ from skdpmic import (
 )
 from skdpmic.defaults import default_B
 from skdpmic.mic.statistics import DiscreteTarget
-from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -151,6 +153,58 @@ def test_transform_of_the_scorer_weights_features_by_their_scores(table):
     scorer = DPMICScorer(**PUBLIC).fit(X, y)
     np.testing.assert_array_equal(scorer.transform(X), X * scorer.scores_)
     assert scorer.transform(X.astype(np.float32)).dtype == np.float32
+
+
+# --- With delta ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
+def test_gaussian_noise_has_the_standard_deviation_of_the_accounting(table, estimator):
+    fitted = estimator(epsilon=0.5, delta=1e-5, mechanism="gaussian", **PUBLIC).fit(*table)
+    exact = mic_r_sensitivity(N) * math.sqrt(D / (2 * rho_for(0.5, 1e-5)))
+    assert exact <= fitted.noise_scale_ <= exact * (1 + 1e-5)
+    assert fitted.epsilon_per_feature_ == pytest.approx(math.sqrt(2) * mic_r_sensitivity(N) / exact)
+    assert fitted.B_ == default_B(N, fitted.epsilon_per_feature_)
+    assert fitted.privacy_spent_ == (0.5, 1e-5)
+    assert sorted(fitted.ranking_) == list(range(1, D + 1))
+
+
+@seeded
+def test_gaussian_intervals_are_from_public_numbers_alone(table):
+    scorer = DPMICScorer(delta=1e-5, epsilon=30, mechanism="gaussian", random_state=0, **PUBLIC).fit(*table)
+    expected = GaussianMechanism.of_noise_scale(scorer.noise_scale_).interval(scorer.scores_, 0.9)
+    copy = pickle.loads(pickle.dumps(scorer)).set_params(mechanism="laplace", delta=0.0)  # parameters of the next fit
+    np.testing.assert_array_equal(copy.scores_interval(0.9), expected)
+    assert (expected[1] - expected[0]).max() < 0.5
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "exponential")])
+def test_with_delta_the_support_has_whichever_noise_is_less(table, k, delta, name, mechanism):
+    selector = DPMICSelector(k=k, delta=delta, mechanism=mechanism, release="support", **PUBLIC).fit(*table)
+    assert selector.support_mechanism_ == name
+    gumbel = math.sqrt(k / (2 * rho_for(1, delta)))
+    assert selector.noise_scale_ == pytest.approx(
+        mic_r_sensitivity(N) * (2 * k if name == "one-shot" else gumbel), rel=1e-5
+    )
+    sd = 2 * k if name == "one-shot" else math.pi / math.sqrt(6) * gumbel
+    assert selector.epsilon_per_feature_ == pytest.approx(1 / sd)
+    assert selector.privacy_spent_ == (1.0, 0.0 if name == "one-shot" else delta)
+    assert not hasattr(selector, "scores_")
+    assert selector.get_support().sum() == k
+
+
+@seeded
+def test_the_exponential_choice_finds_the_related_feature(table):
+    selector = DPMICSelector(k=1, delta=0.4, release="support", random_state=0, **PUBLIC).fit(*table)
+    assert selector.support_mechanism_ == "exponential"
+    assert selector.get_support(indices=True).tolist() == [2]
+
+
+def test_the_support_mechanism_is_named_exactly_when_only_the_support_is_released(table):
+    selector = DPMICSelector(k=2, release="support", **PUBLIC).fit(*table)
+    assert selector.support_mechanism_ == "one-shot"
+    assert not hasattr(selector.set_params(release="scores").fit(*table), "support_mechanism_")
 
 
 # --- Selection -----------------------------------------------------------------------------------------------------

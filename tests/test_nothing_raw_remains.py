@@ -38,7 +38,9 @@ def fit_with_released_values(estimator, X, y, monkeypatch):
         return mechanisms.to_grid(RELEASED) - raw_steps(X, y)
 
     monkeypatch.setattr(mechanisms, "discrete_laplace", noise)
+    monkeypatch.setattr(mechanisms, "discrete_gaussian", noise)
     monkeypatch.setattr(top_k, "geometric", noise)
+    monkeypatch.setattr(top_k, "exponential_choice", lambda scores, scale, source: len(scores) // 2)
     return estimator.fit(X, y)
 
 
@@ -59,6 +61,8 @@ SETTINGS = [
     lambda: DPMICSelector(k=2, target_bounds=(0, 1), **PUBLIC),
     lambda: DPMICSelector(threshold=0.5, target_bounds=(0, 1), **PUBLIC),
     lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", **PUBLIC),
+    lambda: DPMICScorer(target_bounds=(0, 1), mechanism="gaussian", delta=1e-6, **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", delta=0.4, **PUBLIC),
 ]
 
 

@@ -187,14 +187,14 @@ class BudgetLedger:
         """
         check_epsilon(epsilon)
         check_delta(delta)
-        if rho is not None and not 0 <= rho < math.inf:
-            raise ValueError(f"rho must be None or a finite number >= 0, got {rho!r}.")
+        if rho is not None and not rho >= 0:
+            raise ValueError(f"rho must be None or a number >= 0, got {rho!r}.")
         cost = Cost(float(epsilon), float(delta), None if rho is None else float(rho))
         limit = self._filter()
         limit.check(cost)
         with self._transaction("IMMEDIATE") as connection:
             costs = _costs(connection)
-            if cost.epsilon == math.inf or not limit.accepts([*costs, cost]):
+            if math.inf in cost or not limit.accepts([*costs, cost]):
                 raise BudgetError(
                     f"a cost of (epsilon, delta) = {cost[:2]} does not fit in the ledger {self.path!r}: "
                     f"{limit.spent(costs)} of {(self.epsilon, self.delta)} is spent."

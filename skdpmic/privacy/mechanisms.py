@@ -1,4 +1,4 @@
-"""Output perturbation of scores: the Laplace mechanism on a grid (``docs/theory/laplace.md``).
+"""Output perturbation of scores on a grid, by Laplace or Gaussian noise (``docs/theory/laplace.md``, ``gaussian.md``).
 
 Noise in floating point is not private, because which doubles can occur depends on the data (Mironov 2012).
 So a score is first rounded down to an integer multiple of GRID, and everything after that is integers.
@@ -8,9 +8,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import ndtri
 
 from skdpmic.privacy.arguments import exact
-from skdpmic.privacy.noise import discrete_laplace
+from skdpmic.privacy.composition import rho_for, scale_for_rho
+from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace
 
 GRID = 2.0**-30
 _STEPS = 2**30  # grid steps in a score of 1
@@ -40,8 +42,8 @@ def scale_for_budget(epsilon, steps):
     return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
-class LaplaceMechanism:
-    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; THEORY note "laplace").
+class _NoisyScores:
+    """Independent noise of one law on several scores.
 
     Parameters
     ----------
@@ -51,11 +53,6 @@ class LaplaceMechanism:
 
     def __init__(self, scale):
         self.scale = scale
-
-    @classmethod
-    def for_budget(cls, epsilon, n_scores, steps):
-        """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
-        return cls(scale_for_budget(epsilon, n_scores * steps))
 
     @classmethod
     def of_noise_scale(cls, noise_scale):
@@ -75,19 +72,63 @@ class LaplaceMechanism:
         """
         if self.scale == 0:
             return scores, np.argsort(-scores, kind="stable")
-        noisy = to_grid(scores) + discrete_laplace(self.scale, len(scores), source)
+        noisy = to_grid(scores) + self._noise(len(scores), source)
         return from_grid(noisy), np.array(sorted(range(len(noisy)), key=lambda i: -noisy[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):
         """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""
         if self.scale == 0:
             return scores.copy(), scores.copy()
-        margin = _laplace_quantile(self.scale, confidence)
+        margin = self._quantile(confidence) * GRID
         # A score lies at most one step above the grid value that noise was added to.
         return np.clip(scores - margin, 0, 1), np.clip(scores + margin + GRID, 0, 1)
 
 
-def _laplace_quantile(scale, confidence):
-    """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence, as a score."""
-    tail = (1 - confidence) * (1 + math.exp(-1 / scale)) / 2
-    return max(math.ceil(-scale * math.log(tail) - 1), 0) * GRID
+class LaplaceMechanism(_NoisyScores):
+    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; THEORY note "laplace").
+
+    Parameters
+    ----------
+    scale : int
+        Scale of the noise in grid steps; 0 for none.
+    """
+
+    @classmethod
+    def for_budget(cls, epsilon, n_scores, steps):
+        """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
+        return cls(scale_for_budget(epsilon, n_scores * steps))
+
+    def _noise(self, size, source):
+        return discrete_laplace(self.scale, size, source)
+
+    def _quantile(self, confidence):
+        """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence."""
+        tail = (1 - confidence) * (1 + math.exp(-1 / self.scale)) / 2
+        return max(math.ceil(-self.scale * math.log(tail) - 1), 0)
+
+
+class GaussianMechanism(_NoisyScores):
+    """Discrete Gaussian noise on several scores, whole budget (epsilon, delta) (THEORY note "gaussian").
+
+    Parameters
+    ----------
+    scale : int
+        Standard deviation of the noise in grid steps; 0 for none.
+    """
+
+    @classmethod
+    def for_budget(cls, epsilon, delta, n_scores, steps):
+        """The mechanism with budget (epsilon, delta) for `n_scores` scores of sensitivity `steps` each."""
+        return cls(scale_for_rho(rho_for(epsilon, delta), n_scores, steps))
+
+    @staticmethod
+    def epsilon_per_score(epsilon, delta, n_scores):
+        """The epsilon of Laplace noise on one score with the same standard deviation: 2 sqrt(rho / n_scores)."""
+        return 2 * math.sqrt(rho_for(epsilon, delta) / n_scores)
+
+    def _noise(self, size, source):
+        return discrete_gaussian(self.scale**2, size, source)
+
+    def _quantile(self, confidence):
+        """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q."""
+        return math.ceil(-self.scale * ndtri((1 - confidence) / 2))

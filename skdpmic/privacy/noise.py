@@ -1,9 +1,10 @@
-"""Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 and 2).
+"""Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
 
 Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so the
 samples follow their law exactly, given uniform random bits. All samplers work on many draws at a time.
 """
 
+import math
 import os
 from fractions import Fraction
 
@@ -87,6 +88,80 @@ def geometric(scale, size, source):
         running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, source)]
         v[running] += 1
     return (u + t * v) // s
+
+
+def discrete_gaussian(sigma2, size, source):
+    """Integers with ``P(z)`` proportional to ``exp(-z**2 / (2 sigma2))``.
+
+    Discrete Laplace integers y of scale t, the whole number above sigma, are kept with probability
+    ``exp(-(|y| - sigma2 / t)**2 / (2 sigma2))``, about three in four.
+
+    Parameters
+    ----------
+    sigma2 : int or Fraction, above 0
+        The variance of the continuous law; that of the discrete one is slightly below.
+    size : int
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Python integers, which cannot overflow.
+    """
+    p, q = Fraction(sigma2).as_integer_ratio()
+    if p <= 0:
+        raise ValueError(f"sigma2 must be > 0, got {sigma2}.")
+    t = math.isqrt(p // q) + 1
+    draws = np.zeros(size, dtype=object)
+    pending = np.arange(size)
+    while len(pending):
+        candidates = discrete_laplace(t, len(pending), source)
+        accepted = _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, source)
+        draws[pending[accepted]] = candidates[accepted]
+        pending = pending[~accepted]
+    return draws
+
+
+def exponential_choice(scores, scale, source):
+    """An index, drawn with probability proportional to ``exp(score / scale)``: the exponential mechanism.
+
+    A uniform index is kept with probability ``exp(-(largest score - its score) / scale)``, else drawn again.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_scores,) of Python integers
+    scale : int, above 0
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int
+    """
+    gaps = scores.max() - scores
+    while True:  # of as many candidates as there are scores, one or more is kept on average
+        candidates = _uniform_below(len(gaps), len(gaps), source)
+        accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, source))
+        if len(accepted):
+            return int(candidates[accepted[0]])
+
+
+def _bernoulli_exp_any(numerators, denominator, source):
+    """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0, as Python integers.
+
+    That is one success of probability 1/e for every whole in the quotient, and one of exp(-rest).
+    """
+    whole, rest = numerators // denominator, numerators % denominator
+    success = np.ones(len(numerators), dtype=bool)
+    running = np.flatnonzero(whole)
+    while len(running):
+        success[running] = _bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, source)
+        whole[running] -= 1
+        running = running[success[running] & (whole[running] > 0)]
+    kept = np.flatnonzero(success)
+    success[kept] = _bernoulli_exp(rest[kept], denominator, source)
+    return success
 
 
 def _bernoulli_exp(numerators, denominator, source):

@@ -1,13 +1,40 @@
-"""Choosing k features without publishing a score: the one-shot mechanism (``docs/theory/top_k.md``)."""
+"""Choosing k features without publishing a score (``docs/theory/top_k.md``).
+
+The noise of the one-shot mechanism grows with k, and needs no delta; that of k choices by the exponential mechanism
+grows with the square root of k.
+"""
+
+import math
 
 import numpy as np
 
+from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import GRID, scale_for_budget, to_grid
-from skdpmic.privacy.noise import geometric
+from skdpmic.privacy.noise import exponential_choice, geometric
 
 
-class OneShotTopK:
-    """Adds one-sided geometric noise to every score and publishes which k are the largest, in order.
+def top_k_for_budget(epsilon, delta, k, steps):
+    """The mechanism whose noise has the smaller standard deviation, for scores of sensitivity `steps`."""
+    if needs_no_delta(epsilon, delta, k):
+        return OneShotTopK.for_budget(epsilon, k, steps)
+    return ExponentialTopK.for_budget(epsilon, delta, k, steps)
+
+
+def needs_no_delta(epsilon, delta, k):
+    """Whether :func:`top_k_for_budget` takes the one-shot mechanism, and spends epsilon only."""
+    if delta == 0:
+        return True
+    return OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k)
+
+
+def top_k_epsilon_per_score(epsilon, delta, k):
+    """Sensitivity over the standard deviation of the noise, with the mechanism that :func:`top_k_for_budget` takes."""
+    one_shot = OneShotTopK.epsilon_per_score(epsilon, k)
+    return one_shot if delta == 0 else max(one_shot, ExponentialTopK.epsilon_per_score(epsilon, delta, k))
+
+
+class _TopK:
+    """Publishes which k features are the best, in order, and nothing else.
 
     Parameters
     ----------
@@ -20,19 +47,73 @@ class OneShotTopK:
         self.k = k
         self.scale = scale
 
-    @classmethod
-    def for_budget(cls, epsilon, k, steps):
-        """The mechanism with budget `epsilon` for scores of sensitivity `steps`: scale 2 k steps / epsilon."""
-        return cls(k, scale_for_budget(epsilon, 2 * k * steps))
-
     @property
     def noise_scale(self):
         """Scale of the noise as a score."""
         return self.scale * GRID
 
     def release(self, scores, source):
-        """Indices of the k largest noisy scores, largest first, ties broken by index. Nothing else is published."""
+        """Indices of the k features chosen, best first."""
         if self.scale == 0:
             return np.argsort(-scores, kind="stable")[: self.k]
-        noisy = to_grid(scores) + geometric(self.scale, len(scores), source)
-        return np.array(sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k], dtype=np.int64)
+        return np.array(self._choose(to_grid(scores), source), dtype=np.int64)
+
+
+class OneShotTopK(_TopK):
+    """Adds one-sided geometric noise to every score and takes the k largest, ties broken by index: pure epsilon.
+
+    Parameters
+    ----------
+    k : int
+    scale : int
+        Scale of the noise in grid steps; 0 for none.
+    """
+
+    name = "one-shot"
+
+    @classmethod
+    def for_budget(cls, epsilon, k, steps):
+        """The mechanism with budget `epsilon` for scores of sensitivity `steps`: scale 2 k steps / epsilon."""
+        return cls(k, scale_for_budget(epsilon, 2 * k * steps))
+
+    @staticmethod
+    def epsilon_per_score(epsilon, k):
+        """Sensitivity over the standard deviation of the noise, which is the scale."""
+        return float(epsilon) / (2 * k)
+
+    def _choose(self, scores, source):
+        noisy = scores + geometric(self.scale, len(scores), source)
+        return sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k]
+
+
+class ExponentialTopK(_TopK):
+    """Chooses k times by the exponential mechanism, without replacement: (epsilon, delta).
+
+    The list has the law of the k largest scores with Gumbel noise of the same scale (Durfee and Rogers 2019).
+
+    Parameters
+    ----------
+    k : int
+    scale : int
+        In grid steps: the probability of a score s is proportional to exp(s / scale). 0 for no noise.
+    """
+
+    name = "exponential"
+
+    @classmethod
+    def for_budget(cls, epsilon, delta, k, steps):
+        """The mechanism with budget (epsilon, delta) for scores of sensitivity `steps`: sqrt(k / (2 rho)) steps."""
+        return cls(k, scale_for_rho(rho_for(epsilon, delta), k, steps))
+
+    @staticmethod
+    def epsilon_per_score(epsilon, delta, k):
+        """Sensitivity over the standard deviation of the noise, which is pi / sqrt(6) times the scale."""
+        return math.sqrt(6) / math.pi * math.sqrt(2 * rho_for(epsilon, delta) / k)
+
+    def _choose(self, scores, source):
+        remaining, chosen = np.arange(len(scores)), []
+        for _ in range(self.k):
+            place = exponential_choice(scores[remaining], self.scale, source)
+            chosen.append(remaining[place])
+            remaining = np.delete(remaining, place)
+        return chosen

@@ -18,6 +18,24 @@ def geometric_cdf(z, scale):
     return 1 - np.exp(-(np.maximum(np.asarray(z, dtype=float), -1) + 1) / float(scale))
 
 
+def discrete_gaussian_pmf(z, sigma2):
+    """P(Z = z), from a sum over all integers that matter."""
+    reach = np.arange(-int(40 * np.sqrt(float(sigma2))) - 2, int(40 * np.sqrt(float(sigma2))) + 3)
+    return (
+        np.exp(-(np.asarray(z, dtype=float) ** 2) / (2 * float(sigma2)))
+        / np.exp(-(reach**2) / (2 * float(sigma2))).sum()
+    )
+
+
+def discrete_gaussian_cdf(z, sigma2):
+    """P(Z <= z); for a sigma above 1000 the continuous law, which is within 1e-7 of it at half-integers."""
+    sigma = np.sqrt(float(sigma2))
+    if sigma > 1000:
+        return stats.norm.cdf((np.asarray(z, dtype=float) + 0.5) / sigma)
+    first = -int(40 * sigma) - 2
+    return np.cumsum(discrete_gaussian_pmf(np.arange(first, -first), sigma2))[int(z) - first]
+
+
 def laplace_p_value(draws, scale):
     """P-value of a chi-square test that `draws` follow the discrete Laplace law."""
     return _chi_square(draws, float(scale) * stats.laplace.ppf(QUANTILES), lambda z: discrete_laplace_cdf(z, scale))
@@ -26,6 +44,12 @@ def laplace_p_value(draws, scale):
 def geometric_p_value(draws, scale):
     """P-value of a chi-square test that `draws` follow the one-sided geometric law."""
     return _chi_square(draws, float(scale) * stats.expon.ppf(QUANTILES), lambda z: geometric_cdf(z, scale))
+
+
+def gaussian_p_value(draws, sigma2):
+    """P-value of a chi-square test that `draws` follow the discrete Gaussian law."""
+    cuts = np.sqrt(float(sigma2)) * stats.norm.ppf(QUANTILES)
+    return _chi_square(draws, cuts, lambda z: discrete_gaussian_cdf(z, sigma2))
 
 
 def _chi_square(draws, cuts, cdf):

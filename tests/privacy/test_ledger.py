@@ -274,7 +274,7 @@ def test_bad_limits_are_refused(path, arguments, message):
     [
         ({"epsilon": -1}, "epsilon must be a number > 0"),
         ({"epsilon": 1, "delta": -1}, "delta must be"),
-        ({"epsilon": 1, "rho": math.nan}, "rho must be None or a finite number"),
+        ({"epsilon": 1, "rho": math.nan}, "rho must be None or a number >= 0"),
         ({"epsilon": 1, "delta": 1e-9}, "rho must be given for a cost with delta > 0"),
     ],
 )
@@ -355,12 +355,12 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
 class ChargesLate(DPMICScorer):
     """What must not be: the charge after the release."""
 
-    def _charge(self, n_samples):
-        self._n_samples = n_samples
+    def _charge(self, cost, n_samples):
+        self._late = cost, n_samples
 
     def _release(self, raw, source):
         super()._release(raw, source)
-        super()._charge(self._n_samples)
+        super()._charge(*self._late)
 
 
 def test_an_estimator_that_charges_late_is_caught(path, monkeypatch):
@@ -395,6 +395,36 @@ def test_invalid_data_is_not_charged(path):
         with pytest.raises(ValueError):
             DPMICScorer(ledger=ledger, **PUBLIC).set_params(**parameters).fit(X_bad, y)
     assert ledger.entries() == []
+
+
+def test_gaussian_noise_is_charged_by_its_rho(path, monkeypatch):
+    ledger = BudgetLedger(path, 1.0, 1e-6)
+    scorer = DPMICScorer(epsilon=0.25, delta=1e-6, mechanism="gaussian", ledger=ledger, **PUBLIC).fit(*table())
+    (entry,) = ledger.entries()
+    assert (entry.epsilon, entry.delta, entry.rho) == (0.25, 1e-6, rho_for(0.25, 1e-6))
+    n_fits = math.floor(rho_for(1.0, 1e-6) / entry.rho)
+    assert n_fits > 8  # basic composition allows one
+    for _ in range(n_fits - 1):
+        scorer.fit(*table())
+    with monkeypatch.context() as patch:
+        patch.setattr(mechanisms, "discrete_gaussian", None)
+        with pytest.raises(BudgetError):
+            scorer.fit(*table())
+    assert len(ledger.entries()) == n_fits
+    assert ledger.spent()[0] <= 1.0
+    with pytest.raises(BudgetError):
+        DPMICScorer(epsilon=math.inf, delta=1e-6, mechanism="gaussian", ledger=ledger, **PUBLIC).fit(*table())
+
+
+@pytest.mark.parametrize("k, name, delta", [(1, "one-shot", 0.0), (60, "exponential", 1e-6)])
+def test_a_support_release_that_needs_no_delta_is_charged_none(path, k, name, delta):
+    ledger = BudgetLedger(path, 9.0, 1e-6)
+    selector = DPMICSelector(k, epsilon=0.5, delta=1e-6, release="support", ledger=ledger, **PUBLIC)
+    selector.fit(*table(d=70))
+    (entry,) = ledger.entries()
+    assert selector.support_mechanism_ == name
+    assert (entry.epsilon, entry.delta, entry.rho) == (0.5, delta, rho_for(0.5, delta) if delta else None)
+    assert selector.privacy_spent_ == (0.5, delta)
 
 
 def test_infinite_epsilon_is_refused_by_every_ledger(path):

@@ -5,9 +5,20 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from skdpmic.privacy.noise import _bernoulli_exp, _uniform_below, discrete_laplace, entropy_source, geometric
-from tests.privacy.laws import geometric_p_value, laplace_p_value
+from skdpmic.privacy import noise
+from skdpmic.privacy.noise import (
+    _bernoulli_exp,
+    _bernoulli_exp_any,
+    _uniform_below,
+    discrete_gaussian,
+    discrete_laplace,
+    entropy_source,
+    exponential_choice,
+    geometric,
+)
+from tests.privacy.laws import gaussian_p_value, geometric_p_value, laplace_p_value
 
 N_DRAWS = 20_000
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
@@ -22,6 +33,73 @@ def test_discrete_laplace_follows_its_law(scale):
 @pytest.mark.parametrize("scale", SCALES)
 def test_geometric_follows_its_law(scale):
     assert geometric_p_value(geometric(scale, N_DRAWS, entropy_source(0)), scale) > ALPHA
+
+
+VARIANCES = [Fraction(1, 3), Fraction(1, 10), 2, Fraction(10**20, 10**19 + 7), 300**2, (10**9 + 1) ** 2, 2**80 + 1]
+
+
+@pytest.mark.parametrize("sigma2", VARIANCES)
+def test_discrete_gaussian_follows_its_law(sigma2):
+    assert gaussian_p_value(discrete_gaussian(sigma2, N_DRAWS, entropy_source(0)), sigma2) > ALPHA
+
+
+@pytest.mark.parametrize("sigma2", [*VARIANCES, 1, 4, Fraction(17, 4)])
+def test_the_laplace_proposal_and_its_acceptance_make_exactly_the_gaussian_law(sigma2, monkeypatch):
+    # With exp(-a) the probability of y up to a factor that does not depend on y, a is summed in rational arithmetic.
+    proposed = {}
+    ys = [*range(-40, 41), 10**12, -(10**13)]
+
+    def propose(scale, size, source):
+        proposed["scale"] = scale
+        return np.array(ys, dtype=object)
+
+    def accept(numerators, denominator, source):
+        proposed["exponents"] = [Fraction(numerator, denominator) for numerator in numerators]
+        return np.ones(len(numerators), dtype=bool)
+
+    monkeypatch.setattr(noise, "discrete_laplace", propose)
+    monkeypatch.setattr(noise, "_bernoulli_exp_any", accept)
+    discrete_gaussian(sigma2, len(ys), None)
+    excess = {
+        Fraction(abs(y), proposed["scale"]) + exponent - Fraction(y**2) / (2 * sigma2)
+        for y, exponent in zip(ys, proposed["exponents"], strict=True)
+    }
+    assert len(excess) == 1
+    assert min(proposed["exponents"]) >= 0
+
+
+@pytest.mark.parametrize("sigma2", [2, 10**12])
+def test_the_fit_rejects_a_sigma_that_is_ten_percent_off(sigma2):
+    draws = discrete_gaussian(sigma2, N_DRAWS, entropy_source(0))
+    assert gaussian_p_value(draws, Fraction(81, 100) * sigma2) < ALPHA
+    assert gaussian_p_value(draws, Fraction(121, 100) * sigma2) < ALPHA
+
+
+def test_the_fit_rejects_rounded_continuous_gaussian_noise():
+    # Rounding to the nearest integer adds 1/12 to the variance.
+    draws = np.rint(np.random.default_rng(0).normal(scale=0.7, size=N_DRAWS))
+    assert gaussian_p_value(draws, Fraction(49, 100)) < ALPHA
+
+
+@pytest.mark.parametrize("scale, shift", [(1, 0), (3, 10**30), (1000, 0)])
+def test_exponential_choice_follows_its_law(scale, shift):
+    # n = 2,000; a scale that is 20 % off has a p-value below 1e-3 at scales 1 and 3
+    scores, n = np.array([4, 0, 6, 3, -7], dtype=object), 2000
+    source = entropy_source(0)
+    chosen = [exponential_choice(scores + shift, scale, source) for _ in range(n)]
+    observed = np.bincount(chosen, minlength=5)
+
+    def p_value(scale):
+        weights = np.exp(scores.astype(float) / scale)
+        kept = weights / weights.sum() > 1e-3
+        assert observed[~kept].sum() < 20
+        expected = weights[kept] / weights[kept].sum()
+        return stats.chisquare(observed[kept], observed[kept].sum() * expected).pvalue
+
+    assert p_value(scale) > ALPHA
+    if scale < 10:
+        assert p_value(0.8 * scale) < ALPHA
+        assert p_value(1.25 * scale) < ALPHA
 
 
 @pytest.mark.parametrize("scale", [5, 10**6])
@@ -48,6 +126,18 @@ def test_bernoulli_exp_has_its_probability(numerator, denominator):
     hits = _bernoulli_exp(np.full(n, numerator, dtype=kind), denominator, entropy_source(1)).sum()
     p = np.exp(-numerator / denominator)
     assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
+
+
+@pytest.mark.parametrize("numerator, denominator", [(0, 5), (4, 5), (5, 5), (7, 5), (16, 5), (7 * 10**30, 3 * 10**30)])
+def test_bernoulli_exp_has_its_probability_beyond_one_too(numerator, denominator):
+    n = 40_000
+    hits = _bernoulli_exp_any(np.full(n, numerator, dtype=object), denominator, entropy_source(1)).sum()
+    p = np.exp(-numerator / denominator)
+    assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
+
+
+def test_an_event_of_vanishing_probability_is_soon_decided():
+    assert not _bernoulli_exp_any(np.array([10**60] * 100, dtype=object), 1, entropy_source()).any()
 
 
 @pytest.mark.parametrize("bound", [1, 2, 5, 200, 256])
@@ -85,3 +175,9 @@ def test_a_random_state_goes_on_where_it_was():
 def test_a_scale_that_is_not_positive_is_refused(scale):
     with pytest.raises(ValueError, match="scale must be > 0"):
         discrete_laplace(scale, 1, entropy_source(0))
+
+
+@pytest.mark.parametrize("sigma2", [0, -1])
+def test_a_variance_that_is_not_positive_is_refused(sigma2):
+    with pytest.raises(ValueError, match="sigma2 must be > 0"):
+        discrete_gaussian(sigma2, 1, entropy_source(0))

@@ -1,4 +1,4 @@
-"""One-shot top-k: the exact law of the published list, on integers small enough to enumerate."""
+"""Choosing k features: the exact law of the published list, on integers small enough to enumerate."""
 
 import math
 from itertools import permutations, product
@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, top_k_epsilon_per_score, top_k_for_budget
+
+# --- One-shot noise ---------------------------------------------------------------------------------------------
 
 TAIL = 120  # noise beyond it has probability below exp(-TAIL / scale)
 
@@ -81,3 +84,123 @@ def test_scale_is_two_k_sensitivities_over_epsilon():
 def test_without_noise_the_best_are_chosen_and_ties_go_to_the_first():
     mechanism = OneShotTopK.for_budget(math.inf, 3, steps=7)
     assert mechanism.release(np.array([0.2, 0.9, 0.2, 0.5]), entropy_source()).tolist() == [1, 3, 0]
+
+
+# --- Choices by the exponential mechanism --------------------------------------------------------------------------
+
+
+def exponential_law(scores, k, scale):
+    """Probability of every ordered list of k indices: each next one in proportion to exp(score / scale)."""
+    lists = {(): 1.0}
+    for _ in range(k):
+        longer = {}
+        for chosen, probability in lists.items():
+            rest = [i for i in range(len(scores)) if i not in chosen]
+            weights = np.exp((np.array([scores[i] for i in rest]) - max(scores)) / scale)
+            for i, share in zip(rest, weights / weights.sum(), strict=True):
+                longer[(*chosen, i)] = probability * share
+        lists = longer
+    return lists
+
+
+def _laws_of_neighbours(scores, k, scale, steps):
+    """The law on `scores`, and on all neighbours whose scores move by as much as they can."""
+    here = np.array(list(exponential_law(scores, k, scale).values()))
+    for moves in product((-steps, steps), repeat=len(scores)):
+        yield here, np.array(list(exponential_law(np.add(scores, moves), k, scale).values()))
+
+
+def _worst(divergence, *laws):
+    return max(max(divergence(p, q), divergence(q, p)) for p, q in _laws_of_neighbours(*laws))
+
+
+STEPS = 20
+CASES = [(0.1, 0.05, 1, 4), (0.1, 0.05, 2, 4), (0.5, 0.1, 3, 5), (1.0, 0.01, 4, 5)]  # epsilon, delta, k, scores
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_chosen_lists_follow_the_exact_law(k):
+    # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed
+    scores, scale, n = (2, 0, 3, 2), 3, 2000
+    expected = exponential_law(scores, k, scale)
+    source, mechanism = entropy_source(0), ExponentialTopK(k, scale)
+    lists = [tuple(mechanism.release(np.array(scores) * GRID, source)) for _ in range(n)]
+    observed = [lists.count(chosen) for chosen in expected]
+    assert stats.chisquare(observed, n * np.array(list(expected.values()))).pvalue > 1e-3
+
+
+def test_peeling_is_gumbel_noise_on_all_scores_at_once():
+    # chi-square, alpha = 1e-3, n = 20,000, fixed seed; so the standard deviations that are compared are those of noise
+    scores, scale, n = np.array([2.0, 0, 3, 2]), 3, 20_000
+    expected = exponential_law(scores, 2, scale)
+    noisy = scores + np.random.default_rng(0).gumbel(scale=scale, size=(n, 4))
+    lists = np.argsort(-noisy, axis=1)[:, :2]
+    observed = [(lists == chosen).all(axis=1).sum() for chosen in expected]
+    assert stats.chisquare(observed, n * np.array(list(expected.values()))).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("scores", [(0, 0, 0, 0), (0, 30, -15, 4), (500, 0, 0, 1)])
+def test_one_choice_has_the_bounded_range_that_its_scale_says_and_attains_it(scores):
+    def log_range(p, q):
+        return np.ptp(np.log(p / q))
+
+    scale = 50
+    assert _worst(log_range, scores, 1, scale, STEPS) == pytest.approx(2 * STEPS / scale)
+
+
+def test_one_choice_with_exponential_noise_does_not_have_that_range():
+    # The counterexample of docs/theory/top_k.md: two scores change places, each moving by half a scale.
+    steps, scale = 5, 10
+    here, there = (np.array(list(law(scores, 1, scale).values())) for scores in ((0, steps), (steps, 0)))
+    assert np.ptp(np.log(here / there)) > 1.5 * (2 * steps / scale)
+
+
+@pytest.mark.parametrize("order", [1.0001, 2, 8])
+@pytest.mark.parametrize("epsilon, delta, k, n_scores", CASES)
+def test_lists_keep_to_rho_and_half_the_noise_does_not(epsilon, delta, k, n_scores, order):
+    def renyi(p, q):
+        return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+
+    scale, rho = ExponentialTopK.for_budget(epsilon, delta, k, STEPS).scale, rho_for(epsilon, delta)
+    assert _worst(renyi, (0,) * n_scores, k, scale, STEPS) <= order * rho
+    assert _worst(renyi, (0,) * n_scores, k, scale / 2, STEPS) > order * rho
+
+
+@pytest.mark.parametrize("shape", [0, 1])
+@pytest.mark.parametrize("epsilon, delta, k, n_scores", CASES)
+def test_no_set_of_lists_breaks_epsilon_and_delta_and_half_the_noise_does(epsilon, delta, k, n_scores, shape):
+    def hockey_stick(p, q):
+        return np.maximum(p - math.exp(epsilon) * q, 0).sum()
+
+    scores = [shape * 7 * i for i in range(n_scores)]
+    scale = ExponentialTopK.for_budget(epsilon, delta, k, STEPS).scale
+    assert _worst(hockey_stick, scores, k, scale, STEPS) <= delta
+    assert _worst(hockey_stick, scores, k, scale / 2, STEPS) > delta
+
+
+@pytest.mark.parametrize("k", [1, 8, 9, 200])
+def test_the_mechanism_with_less_noise_is_taken(k):
+    # epsilon = 1, delta = 1e-6: standard deviations in sensitivities, from the values in docs/theory/top_k.md
+    steps = 10**6
+    one_shot, gumbel = 2 * k, math.pi / math.sqrt(6) * math.sqrt(k / (2 * 0.024356))
+    chosen = top_k_for_budget(1, 1e-6, k, steps)
+    assert isinstance(chosen, ExponentialTopK) == (gumbel < one_shot) == (k >= 9)
+    sd = chosen.scale / steps * (math.pi / math.sqrt(6) if chosen.name == "exponential" else 1)
+    assert sd == pytest.approx(min(one_shot, gumbel), rel=1e-5)
+    assert top_k_epsilon_per_score(1, 1e-6, k) == pytest.approx(1 / sd, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon, delta", [(1, 0.0), (math.inf, 0.0), (math.inf, 1e-6)])
+def test_without_delta_or_without_noise_the_choice_is_one_shot(epsilon, delta):
+    assert top_k_for_budget(epsilon, delta, 1000, 7).name == "one-shot"
+    assert top_k_epsilon_per_score(epsilon, delta, 1000) == epsilon / 2000
+
+
+def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():
+    scores = np.zeros(500)
+    scores[123] = 0.9
+    chosen = ExponentialTopK(3, 1000).release(scores, entropy_source(0))
+    assert chosen[0] == 123
+    assert len(set(chosen.tolist())) == 3
+    everything = ExponentialTopK(500, 1000).release(scores, entropy_source(0))
+    assert sorted(everything) == list(range(500))

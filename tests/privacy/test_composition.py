@@ -1,0 +1,97 @@
+"""zCDP accounting: the conversions are the published formula, and every rounding is on the safe side."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, rho_of_scale, scale_for_rho
+
+BUDGETS = [(1.0, 1e-6), (0.1, 1e-10), (10.0, 1e-5), (0.5, 0.2), (3.0, 0.9), (1e-3, 1e-300), (200.0, 1e-9)]
+
+
+def exact_delta(rho, epsilon):
+    """The infimum over alpha of Canonne, Kamath and Steinke (2020), Corollary 13, to 40 digits."""
+    rho, epsilon = mpmath.mpf(rho), mpmath.mpf(epsilon)
+
+    def log_delta(log_t):
+        alpha = 1 + mpmath.exp(log_t)
+        return (alpha - 1) * (alpha * rho - epsilon) - mpmath.log(alpha - 1) + alpha * mpmath.log1p(-1 / alpha)
+
+    low, high = mpmath.mpf(-60), mpmath.mpf(60)
+    golden = (mpmath.sqrt(5) - 1) / 2
+    for _ in range(160):  # it falls, then rises
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, right) if log_delta(left) < log_delta(right) else (left, high)
+    return mpmath.exp(log_delta((low + high) / 2))
+
+
+@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+def test_delta_is_the_infimum_over_alpha_rounded_up(epsilon, delta):
+    with mpmath.workdps(40):
+        for rho in (rho_for(epsilon, delta), 0.3 * rho_for(epsilon, delta)):
+            exact = exact_delta(rho, epsilon)
+            if exact > 1e-300:
+                assert exact <= delta_of(rho, epsilon) <= exact * (1 + mpmath.mpf("1e-9"))
+            else:
+                assert exact <= delta_of(rho, epsilon)
+
+
+@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+def test_rho_is_the_largest_that_fits_rounded_down(epsilon, delta):
+    rho = rho_for(epsilon, delta)
+    with mpmath.workdps(40):
+        assert exact_delta(rho, epsilon) <= delta < exact_delta(rho * (1 + 1e-9), epsilon)
+
+
+@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+def test_epsilon_is_the_least_that_holds_rounded_up(epsilon, delta):
+    rho = rho_for(epsilon, delta)
+    assert epsilon_of(rho, delta) == pytest.approx(epsilon, rel=1e-9)
+    with mpmath.workdps(40):
+        assert exact_delta(rho, epsilon_of(rho, delta)) <= delta
+
+
+def test_the_published_value():
+    assert round(rho_for(1, 1e-6), 4) == 0.0244
+
+
+@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+def test_the_bound_holds_for_gaussian_noise_and_is_less_than_ten_times_its_exact_delta(epsilon, delta):
+    # Exact (Balle and Wang 2018): sensitivity over standard deviation is sqrt(2 rho).
+    mu = math.sqrt(2 * rho_for(epsilon, delta))
+    log_head = stats.norm.logcdf(mu / 2 - epsilon / mu)
+    exact = math.exp(log_head) * -math.expm1(epsilon + stats.norm.logcdf(-mu / 2 - epsilon / mu) - log_head)
+    assert delta / 10 < exact <= delta or delta < 1e-200  # there the formula underflows
+
+
+def test_the_extremes_give_safe_numbers():
+    assert rho_for(math.inf, 1e-6) == math.inf
+    assert scale_for_rho(math.inf, 10, 10**6) == 0
+    assert delta_of(0, 1) == 0
+    assert epsilon_of(0, 1e-6) == 0
+    assert delta_of(1.0, math.inf) == 0
+    assert delta_of(1e300, 1e6) == 1
+    assert epsilon_of(1e300, 1e-6) == math.inf
+    assert 0 < delta_of(1e-300, 1e300)  # rounded up
+    assert 0.1 / 2 < delta_of(rho_for(1e-40, 0.1), 0.0) <= 0.1  # delta alone pays
+    with pytest.raises(ValueError, match="must be larger"):
+        rho_for(1e-300, 1e-320)
+
+
+def test_more_epsilon_or_delta_allows_more_rho():
+    table = np.array([[rho_for(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)] for epsilon in (0.1, 1, 1.001, 10)])
+    assert (np.diff(table, axis=0) > 0).all()
+    assert (np.diff(table, axis=1) > 0).all()
+    assert rho_for(np.float32(0.1), np.float64(1e-6)) == rho_for(float(np.float32(0.1)), 1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.0244, 1e-9, 3.0])
+@pytest.mark.parametrize("n_releases, steps", [(1, 1), (3, 7), (1000, 10**6), (17, 2**40 + 1)])
+def test_the_scale_is_the_least_that_keeps_to_rho(rho, n_releases, steps):
+    scale = scale_for_rho(rho, n_releases, steps)
+    assert rho_of_scale(scale, n_releases, steps) <= Fraction(rho)
+    assert scale == 1 or rho_of_scale(scale - 1, n_releases, steps) > Fraction(rho)
