@@ -134,7 +134,7 @@ class SearchCost:
     n_fits : int
         Fits of private estimators, each of which is an entry in a ledger.
     charged_epsilon, charged_delta : float
-        What a ledger is charged, which counts every fit.
+        What a ledger is charged, which counts every fit. With composition="zcdp" it adds up to less.
     """
 
     epsilon: float

@@ -38,6 +38,7 @@ SEARCHES = [
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @parametrize_with_checks(SEARCHES, expected_failed_checks=lambda search: {})
 def test_scikit_learn_check_of_a_search(estimator, check):
     check(estimator)
