@@ -9,7 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
+from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.pairs import resolve_B, resolve_c
@@ -46,8 +49,10 @@ class BaseDPMIC(BaseEstimator):
         ------
         ValueError, TypeError
             If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
         NotImplementedError
-            If `mechanism` or `ledger` asks for what this version does not have.
+            If `mechanism` asks for what this version does not have.
 
         Warns
         -----
@@ -64,26 +69,26 @@ class BaseDPMIC(BaseEstimator):
             self.epsilon_per_feature_ = self._epsilon_per_feature()
             self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
             self.c_ = resolve_c(self.c)
+            cost = self._cost()
+            self._charge(cost, len(X))
             scorer = target.scorer(self.B_, self.c_)
             raw = RawScores(
                 values=_score_features(scorer, X, lower, upper, self.n_jobs),
                 steps=grid_sensitivity(target.sensitivity(self.B_), scorer.rounding_error),
             )
             self._release(raw, entropy_source(self.random_state))
-            self.privacy_spent_ = (float(self.epsilon), float(self.delta))
+            self.privacy_spent_ = (cost.epsilon, cost.delta)
         return self
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
-        if not isinstance(self.delta, numbers.Real) or not 0 <= self.delta < 1:
-            raise ValueError(f"delta must be a number in [0, 1), got {self.delta!r}.")
+        check_delta(self.delta)
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
         if self.mechanism == "geometric":
             raise NotImplementedError("mechanism='geometric' is not available yet; use 'laplace' or 'gaussian'.")
         self._check_delta_of_mechanism()
-        if self.ledger is not None:
-            raise NotImplementedError(f"ledger={self.ledger!r} is not available yet; use None.")
+        check_ledger(self.ledger)
 
     def _check_delta_of_mechanism(self):
         """Refuse a mechanism that cannot do with the delta, or would not use it."""
@@ -105,6 +110,17 @@ class BaseDPMIC(BaseEstimator):
         if self.mechanism == "gaussian":
             return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
+
+    def _cost(self):
+        """What a fit costs."""
+        rho = rho_for(self.epsilon, self.delta) if self.delta > 0 else None
+        return Cost(float(self.epsilon), float(self.delta), rho)
+
+    def _charge(self, cost, n_samples):
+        """Write the cost down before there is a score: without budget there is nothing to compute."""
+        if self.ledger is not None:
+            what = f"{type(self).__name__}, {self.mechanism}"
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n_samples, d=self.n_features_in_)
 
     def _mechanism_for_budget(self, steps):
         if self.mechanism == "gaussian":

@@ -39,8 +39,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         value for n_samples and the epsilon of each feature from Table 2 of [1]_.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0.
-    ledger : None
-        Reserved.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Features scored at the same time, as joblib counts jobs. The result does not depend on it.
     random_state : None, int or RandomState, default=None

@@ -8,7 +8,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.privacy.top_k import top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.validation import errors_without_data
 
 
@@ -53,8 +54,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0.
-    ledger : None
-        Reserved.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Features scored at the same time, as joblib counts jobs. The result does not depend on it.
     random_state : None, int or RandomState, default=None
@@ -177,6 +178,11 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         if self.release == "scores":
             return super()._epsilon_per_feature()
         return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep())
+
+    def _cost(self):
+        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep()):
+            return Cost(float(self.epsilon))
+        return super()._cost()
 
     def _release(self, raw, source):
         """Publish all scores with noise, or the places of the k best."""

@@ -6,12 +6,13 @@ from skdpmic.defaults import default_B, default_c
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
 from skdpmic.mic.statistics import ContinuousTarget, grid_size
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
+from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.sensitivity import mic_r_sensitivity
 
 
-def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=None):
+def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
     """MICr of one pair under epsilon-differential privacy, by the Laplace mechanism (MICr-Lap).
 
     Parameters
@@ -24,6 +25,8 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=Non
         The public range of each variable. It must not be read off the data.
     B, c : float or "auto", default="auto"
         As in :func:`mic_r`; "auto" takes the values for n_samples and epsilon from Table 2 of [1]_.
+    ledger : BudgetLedger, default=None
+        Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None
         None draws the noise from the operating system's entropy. A seed is for tests, and warns.
 
@@ -36,6 +39,8 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=Non
     ------
     ValueError
         If an argument is outside what is allowed above.
+    BudgetError
+        If epsilon does not fit in `ledger`.
 
     Warns
     -----
@@ -63,9 +68,12 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", random_state=Non
     x, y = check_pair(x, y, min_samples=4)
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
+    check_ledger(ledger)
     B, c = resolve_B(B, len(x), epsilon), resolve_c(c)
     if random_state is not None:
         warn_of_seed(stacklevel=2)
+    if ledger is not None:
+        ledger.charge("mic_r_laplace", epsilon, n=len(x), d=1)
 
     target = ContinuousTarget(y, y_bounds, B, c)
     score = target.score(x, x_bounds)
