@@ -85,6 +85,7 @@ class GeometricMechanism:
 
 # --- Scores: all from the noisy table and public numbers ------------------------------------------------------
 
+_ROUND_DRAWS = 2
 _CHANCE_DRAWS = 3
 _CHANCE_SAMPLES = 10_000  # beyond it, what chance adds falls as 1 / n
 
@@ -113,23 +114,38 @@ class TableScorer:
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).
 
-        The table of expected counts says how far the variables depend on each other. MICr of n records is higher,
-        because among many grids some fit by chance; that is looked up in simulated independent variables with the
-        same margins. Independence is mapped to what it has by chance, full dependence to 1.
+        The largest entry of the table of expected counts is too low where they are blurred by noise, and MICr of n records
+        is higher than the truth, because among many grids some fit by chance. Both are looked up by simulation: what
+        drawing records from the table, adding noise and estimating again does to it; and MICr of independent variables
+        with the same margins. Independence is mapped to what it has by chance, full dependence to 1.
         """
         table = expected_counts(noisy, self._n, self._scale)
+        largest = self._largest(table)
         by_chance, seen_by_chance = self._by_chance(table)
-        seen = (self._largest(table) - seen_by_chance) / max(1 - seen_by_chance, 1e-9)
-        return float(np.clip(by_chance + (1 - by_chance) * seen, 0, 1))
+        as_it_is = (largest - seen_by_chance) / max(1 - seen_by_chance, 1e-9)
+        restored = 2 * largest - self._after_another_round(table)
+        dependence = max(as_it_is, restored)  # a table is blurred or not; chance is taken off as_it_is
+        return float(np.clip(by_chance + (1 - by_chance) * dependence, 0, 1))
 
     def _largest(self, table):
         return mic_of_class_table(table, self._B) if self._is_discrete else mic_of_table(table, self._B)
+
+    def _after_another_round(self, table):
+        """Mean of the largest entry if `table` were the truth: of records, noise and expected counts drawn from it."""
+        random = _simulation()
+        largest = []
+        for _ in range(_ROUND_DRAWS):
+            counts = random.multinomial(self._n, table.ravel() / table.sum()).reshape(table.shape)
+            noise = [np.floor(random.exponential(self._scale, table.shape)) for _ in range(2)]
+            noisy = np.clip(counts + noise[0] - noise[1], 0, self._n)
+            largest.append(self._largest(expected_counts(noisy, self._n, self._scale)))
+        return np.mean(largest)
 
     def _by_chance(self, table):
         """Mean MICr of independent variables with the margins of `table`, and how much of it the table shows."""
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         n = min(self._n, _CHANCE_SAMPLES)
-        random = np.random.RandomState(0)  # not privacy: the estimate is to be a function of the noisy table
+        random = _simulation()
         scores, shown = [], []
         for _ in range(_CHANCE_DRAWS):
             x = np.repeat(np.arange(len(rows)), random.multinomial(n, rows / rows.sum()))
@@ -147,3 +163,11 @@ class TableScorer:
             return DiscreteTarget(y, shape[1], self._B, default_c()).score(x, bounds)
         y = y + random.random_sample(len(y))
         return ContinuousTarget(y, (0, shape[1]), self._B, default_c()).score(x, bounds)
+
+
+def _simulation():
+    """Random numbers for simulations: always the same, so that an estimate is a function of the noisy table.
+
+    They protect nothing, so they need not be exact or secret.
+    """
+    return np.random.RandomState(0)
