@@ -11,7 +11,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from published_geometric import mic_r_geometric_published_not_dp
 from tqdm import tqdm
 
 from skdpmic import PrivacyLeakWarning, mic_r, mic_r_geometric
@@ -74,6 +73,8 @@ def _score(x, y, bounds, epsilon, seed):
 
 
 def _published(x, y, bounds, epsilon, seed):
+    from published_geometric import mic_r_geometric_published_not_dp  # beside this file
+
     B, c = (40, 1) if len(x) < 1000 else (139, 1)  # its Table 2 at epsilon = 1
     return mic_r_geometric_published_not_dp(x, y, epsilon, bounds, B, c, entropy_source(seed))
 
@@ -85,8 +86,8 @@ def report_real(folder, n_pairs, epsilon, n_repeats):
             error = errors(pairs, epsilon, n_repeats, score, progress=True)
             by_draw = np.median(np.abs(error), axis=0)
             print(
-                f"{name}, {len(pairs)} pairs, {n_repeats} draws each, epsilon={epsilon:g}, {label}: median absolute error "
-                f"{np.median(np.abs(error)):.4f} ({by_draw.min():.4f} to {by_draw.max():.4f} by draw), "
+                f"{name}, {len(pairs)} pairs, {n_repeats} draws each, epsilon={epsilon:g}, {label}: "
+                f"median absolute error {np.median(np.abs(error)):.4f} ({by_draw.min():.4f} to {by_draw.max():.4f} by draw), "
                 f"median error {np.median(error):+.4f}",
                 flush=True,
             )

@@ -30,7 +30,8 @@ def default_parts(n, epsilon, n_classes=None):
     """Parts of each side of a noisy table of n records, on which `epsilon` is spent; with classes, of the feature's.
 
     The finer the table, the more it can show and the more noise there is in all of it. The rule was fitted to the 21
-    relationships of :mod:`skdpmic.datasets` at n = 100 ... 100,000 and epsilon = 0.1 ... 10 (``benchmarks/geometric.py``).
+    relationships of :mod:`skdpmic.datasets` at n = 100 ... 20,000 and epsilon = 0.1 ... 10
+    (``benchmarks/geometric.py --rule``).
     """
     signal = n * min(epsilon, 10.0)
     if n_classes is not None:

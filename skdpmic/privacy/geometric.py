@@ -114,17 +114,18 @@ class TableScorer:
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).
 
-        The largest entry of the table of expected counts is too low where they are blurred by noise, and MICr of n records
-        is higher than the truth, because among many grids some fit by chance. Both are looked up by simulation: what
-        drawing records from the table, adding noise and estimating again does to it; and MICr of independent variables
-        with the same margins. Independence is mapped to what it has by chance, full dependence to 1.
+        The largest entry of the table of expected counts is too low where noise has blurred them, and MICr of n
+        records is higher than the truth, because among many grids some fit by chance. Both are looked up by simulation:
+        what drawing records from the table, adding noise and estimating again does to it; and MICr of independent
+        variables with the same margins. Independence is mapped to what it has by chance, full dependence to 1.
         """
         table = expected_counts(noisy, self._n, self._scale)
         largest = self._largest(table)
         by_chance, seen_by_chance = self._by_chance(table)
         as_it_is = (largest - seen_by_chance) / max(1 - seen_by_chance, 1e-9)
         restored = 2 * largest - self._after_another_round(table)
-        dependence = max(as_it_is, restored)  # a table is blurred or not; chance is taken off as_it_is
+        # Where dependence is weak, another round adds chance rather than takes dependence off: nothing to restore.
+        dependence = max(as_it_is, restored)
         return float(np.clip(by_chance + (1 - by_chance) * dependence, 0, 1))
 
     def _largest(self, table):

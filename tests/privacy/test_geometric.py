@@ -77,17 +77,16 @@ def test_half_the_noise_would_be_caught(epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
-def test_no_score_is_more_than_exp_epsilon_more_likely_for_a_neighbour(epsilon, n=3):
+def test_no_score_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(epsilon):
+    n = 3
     scale = GeometricMechanism.for_budget(epsilon, 1).scale
     scorer = TableScorer(n, scale, B=6, is_discrete=False)
-    _, outcome = np.unique(
-        [scorer.score(table.reshape(2, 2)) for table in tables(n, 4)], return_inverse=True
-    )
+    _, outcome = np.unique([scorer.score(table.reshape(2, 2)) for table in tables(n, 4)], return_inverse=True)
     worst = max(
         np.abs(np.log(np.bincount(outcome, law(here, n, scale)) / np.bincount(outcome, law(there, n, scale)))).max()
         for here, there in neighbours(n)
     )
-    assert 0 < worst <= epsilon * (1 + 1e-9)
+    assert worst == pytest.approx(epsilon, rel=1e-9)
 
 
 def test_replacing_a_record_moves_two_counts_of_a_table_by_one_at_most():
@@ -217,23 +216,20 @@ def test_without_noise_the_estimate_is_close_to_mic_r():
         assert estimate == pytest.approx(mic_r(x, y, bounds=(UNIT, UNIT), B=105), abs=0.02)
 
 
-@pytest.mark.parametrize("r2", [None, 0.2, 0.6])
-def test_the_estimate_is_closer_to_mic_r_than_the_noisy_table_as_it_is(r2):
-    # n = 1,000, 20 draws, fixed seeds; None is independence, where noise on empty counts looks like dependence
-    n, B, n_parts = 1000, 80.0, 12
-    x, y = make_relationship("F12", n_samples=n, r2=r2 or 0.2, random_state=0)
-    y = y if r2 else np.random.default_rng(0).permutation(y)
-    mechanism = GeometricMechanism.for_budget(1, 1)
-    counts = TableCounter(parts_of_range(y, UNIT, n_parts), n_parts, n_parts).count(x, UNIT)
-    noisy = mechanism.release(np.stack([counts] * 20), n, entropy_source(0))
-    truth = mic_r(x, y, bounds=(UNIT, UNIT), B=B)
+def test_where_bounds_are_loose_the_estimate_has_half_the_error_of_the_noisy_table_as_it_is():
+    # n = 1,000, epsilon = 1, 12 relationships and two draws each, fixed seed: 91 % of the table is empty
+    n, B, n_parts = 1000, 80.0, 16
+    mechanism, source = GeometricMechanism.for_budget(1, 1), entropy_source(0)
     scorer = TableScorer(n, mechanism.scale, B, is_discrete=False)
-    estimated, plain = (
-        np.median(np.abs([score(table) - truth for table in noisy]))
-        for score in (scorer.score, lambda table: mic_of_table(table, B))
-    )
-    print(r2, estimated, plain)
-    assert estimated < plain / 2
+    errors, plain_errors = [], []
+    for name, r2 in product(("F7", "F10", "F12", "F13"), (0.1, 0.3, 0.7)):
+        x, y = 0.3 * np.array(make_relationship(name, n_samples=n, r2=r2, random_state=0))
+        truth = mic_r(x, y, bounds=(UNIT, UNIT), B=B)
+        counts = TableCounter(parts_of_range(y, UNIT, n_parts), n_parts, n_parts).count(x, UNIT)
+        for table in mechanism.release(np.stack([counts] * 2), n, source):
+            errors.append(abs(scorer.score(table) - truth))
+            plain_errors.append(abs(mic_of_table(table, B) - truth))
+    assert np.mean(errors) < 0.5 * np.mean(plain_errors)
 
 
 def test_classes_are_the_fixed_side():
