@@ -160,17 +160,6 @@ def test_bad_selector_parameters_are_refused(change, message):
     assert_refused(DPMICSelector(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"mechanism": "geometric"}, "mechanism='geometric' is not available yet"),
-    ],
-)
-def test_what_a_later_version_brings_is_named(change, message):
-    estimator = DPMICScorer(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change)
-    assert_refused(estimator, X, Y, message, NotImplementedError)
-
-
 @pytest.mark.parametrize("secret", ["patient 8675309", 8675309, 8675309.5])
 def test_a_label_outside_classes_is_not_quoted(secret):
     classes = ["a", "b"] if isinstance(secret, str) else [0, 1]

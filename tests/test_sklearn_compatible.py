@@ -15,6 +15,7 @@ SETTINGS = [
     DPMICScorer(**DISCRETE),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
     DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
+    DPMICScorer(**CONTINUOUS, mechanism="geometric"),
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, k="all"),
@@ -22,6 +23,7 @@ SETTINGS = [
     DPMICSelector(**DISCRETE, k=2, release="support"),
     DPMICSelector(**CONTINUOUS, k=1, delta=0.4, release="support"),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
+    DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
 ]
 
 
