@@ -57,8 +57,8 @@ def errors(pairs, epsilon, n_repeats, score=None, progress=False):
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return np.array(
             [
-                [score(x, y, bounds, epsilon, seed) - reference for seed in range(n_repeats)]
-                for x, y, bounds, reference in tqdm(pairs, disable=not progress)
+                [score(x, y, bounds, epsilon, i * n_repeats + r) - reference for r in range(n_repeats)]
+                for i, (x, y, bounds, reference) in enumerate(tqdm(pairs, disable=not progress))
             ]
         )
 
@@ -83,12 +83,9 @@ def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
     for name in REFERENCE_B:
         pairs = real_pairs(folder, name, n_pairs)
         error = errors(pairs, epsilon, n_repeats, score, progress=True)
-        by_draw = np.median(np.abs(error), axis=0)
+        of_draws = np.median(np.abs(error), axis=0)
         print(f"{name}, {len(pairs)} pairs, {n_repeats} draws each, epsilon={epsilon:g}, {label}:")
-        print(
-            f"  median absolute error {np.median(np.abs(error)):.4f} "
-            f"({by_draw.min():.4f} to {by_draw.max():.4f} by draw)"
-        )
+        print(f"  median absolute error {np.median(np.abs(error)):.4f}, of one draw each {of_draws.round(4).tolist()}")
         print(f"  mean absolute error {np.abs(error).mean():.4f}, median error {np.median(error):+.4f}", flush=True)
 
 

@@ -62,34 +62,36 @@ def _posteriors(noisy, independent, n, scale, shapes):
     means : ndarray of shape (n_shapes, n_rows, n_columns)
     evidence : ndarray of shape (n_shapes,)
     """
-    n_rows, n_columns = noisy.shape
-    means = np.empty((len(shapes), n_rows, n_columns))
+    values, m_of_cell = noisy.ravel(), independent.ravel()
+    means = np.empty((len(shapes), len(values)))
     evidence = np.zeros(len(shapes))
-    log_terms = np.empty(_BLOCKS)
-    for i in range(n_rows):
-        for j in range(n_columns):
-            counts, log_size = _blocks(noisy[i, j], n, scale)
-            m = independent[i, j]
-            for s in range(len(shapes)):
-                a = shapes[s]
-                log_odds = math.log(m / (a + m))
-                largest = -np.inf
-                for b in range(len(counts)):
-                    log_terms[b] = log_size[b] + math.lgamma(counts[b] + a) + counts[b] * log_odds
-                    largest = max(largest, log_terms[b])
-                total, first_moment = 0.0, 0.0
-                for b in range(len(counts)):
-                    term = math.exp(log_terms[b] - largest)
-                    total += term
-                    first_moment += term * counts[b]
-                means[s, i, j] = first_moment / total
-                evidence[s] += largest + math.log(total) - math.lgamma(a) + a * math.log(a / (a + m))
-    return means, evidence
+    weight = np.empty(_BLOCKS)
+    for s in range(len(shapes)):
+        a = shapes[s]
+        value = np.nan
+        for cell in np.argsort(values):  # equal noisy counts one after the other share the terms without m
+            if values[cell] != value:
+                value = values[cell]
+                counts, log_terms = _blocks(value, n, scale, a)
+            m = m_of_cell[cell]
+            log_odds = math.log(m / (a + m))
+            largest = -np.inf
+            for b in range(len(counts)):
+                weight[b] = log_terms[b] + counts[b] * log_odds
+                largest = max(largest, weight[b])
+            total, first_moment = 0.0, 0.0
+            for b in range(len(counts)):
+                term = math.exp(weight[b] - largest)
+                total += term
+                first_moment += term * counts[b]
+            means[s, cell] = first_moment / total
+            evidence[s] += largest + math.log(total) + a * math.log(a / (a + m))
+    return means.reshape((len(shapes), noisy.shape[0], noisy.shape[1])), evidence
 
 
 @jit
-def _blocks(noisy, n, scale):
-    """The possible counts in at most _BLOCKS runs of integers: the middle of each, and all that shapes have in common.
+def _blocks(noisy, n, scale, a):
+    """The possible counts, in at most _BLOCKS runs of integers: the middle of each, and the terms without m.
 
     Runs are single integers if these are few enough. Where 0 is possible they are shorter near it, as counts are small
     there.
@@ -97,13 +99,13 @@ def _blocks(noisy, n, scale):
     Returns
     -------
     counts : ndarray of shape (n_blocks,)
-    log_size : ndarray of shape (n_blocks,)
-        Log of the run's length, times the noise's probability, over count!.
+    log_terms : ndarray of shape (n_blocks,)
+        Log of the run's length, times the noise's probability, times Gamma(count + a) / (Gamma(a) count!).
     """
     lowest = max(0.0, np.ceil(noisy - _REACH * scale))
     n_counts = min(n, np.floor(noisy + _REACH * scale)) - lowest + 1
     n_blocks = int(min(n_counts, _BLOCKS))
-    counts, log_size = np.empty(n_blocks), np.empty(n_blocks)
+    counts, log_terms = np.empty(n_blocks), np.empty(n_blocks)
     start = 0.0
     for b in range(n_blocks):
         share = (b + 1) / n_blocks
@@ -111,6 +113,7 @@ def _blocks(noisy, n, scale):
             share *= share
         end = max(start + 1, np.rint(n_counts * share) if n_counts > _BLOCKS else start + 1)
         counts[b] = lowest + (start + end - 1) / 2
-        log_size[b] = math.log(end - start) - abs(noisy - counts[b]) / scale - math.lgamma(counts[b] + 1)
+        log_terms[b] = math.log(end - start) - abs(noisy - counts[b]) / scale
+        log_terms[b] += math.lgamma(counts[b] + a) - math.lgamma(a) - math.lgamma(counts[b] + 1)
         start = end
-    return counts, log_size
+    return counts, log_terms
