@@ -5,7 +5,7 @@ from skdpmic.mic.characteristic import characteristic_matrix
 from skdpmic.mic.mic_e import mic_e
 from skdpmic.mic.pairs import mic_cross, mic_pairs
 from skdpmic.mic.statistics import mic_r
-from skdpmic.privacy.pairs import mic_r_laplace
+from skdpmic.privacy.pairs import mic_e_laplace, mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.selector import DPMICSelector
 
@@ -20,6 +20,7 @@ __all__ = [
     "dp_mic_regression",
     "mic_cross",
     "mic_e",
+    "mic_e_laplace",
     "mic_pairs",
     "mic_r",
     "mic_r_laplace",
