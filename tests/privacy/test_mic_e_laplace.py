@@ -1,7 +1,6 @@
 """MICe-Lap: the bound on its sensitivity holds for cuts at fixed ranks, is nearly attained, and fails without them."""
 
 import math
-from itertools import permutations
 
 import mpmath
 import numba
@@ -10,18 +9,15 @@ import pytest
 
 from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace
 from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.mic.rank_grids import mic_e_of_ranks, ranks_in_y
+from skdpmic.mic.optimize_axis import rounding_error
+from skdpmic.mic.rank_grids import ranks_in_y
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity
 from skdpmic.privacy.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
+from tests.privacy.searches import largest_change_of_mic_e, mic_e_of
 
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
-
-
-def score(y_ranks, B, c):
-    return mic_e_of_ranks(np.asarray(y_ranks), mass_plan(float(B), c), entropy_table(len(y_ranks)))
 
 
 def published_bound(n, B):
@@ -36,8 +32,8 @@ def published_bound(n, B):
 @pytest.mark.parametrize("B, c", [(4, 1), (6, 0.3), (9, 2), (12.5, 1.4), (16, 1)])
 def test_score_is_the_definition_by_brute_force(n, B, c):
     y_ranks = np.random.default_rng(n).permutation(n)
-    assert score(y_ranks, B, c) == pytest.approx(naive_mic_e_of_ranks(y_ranks.tolist(), B, c), abs=1e-12)
-    assert score(np.argsort(y_ranks), B, c) == score(y_ranks, B, c)  # x and y exchanged
+    assert mic_e_of(y_ranks, B, c) == pytest.approx(naive_mic_e_of_ranks(y_ranks.tolist(), B, c), abs=1e-12)
+    assert mic_e_of(np.argsort(y_ranks), B, c) == mic_e_of(y_ranks, B, c)  # x and y exchanged
 
 
 def test_without_ties_and_with_a_master_part_for_each_record_it_is_the_public_mic_e():
@@ -46,7 +42,7 @@ def test_without_ties_and_with_a_master_part_for_each_record_it_is_the_public_mi
         x, y = rng.normal(size=n), rng.normal(size=n)
         y[: n // 2] = x[: n // 2] ** 2
         ranks = ranks_in_y(x, y, np.zeros(n), np.zeros(n))
-        assert score(ranks, 12, n) == mic_e(x, y, B=12, c=n)
+        assert mic_e_of(ranks, 12, n) == mic_e(x, y, B=12, c=n)
 
 
 def test_only_order_counts_and_ties_go_by_their_keys():
@@ -80,46 +76,11 @@ def _without(y_ranks, x_order, record):
 def test_columns_of_ties_do_not_look_dependent():
     x = np.zeros(2000)
     in_order = np.arange(2000)
-    assert score(ranks_in_y(x, x, in_order, in_order), 8, 15) > 0.99  # if one order served both axes
+    assert mic_e_of(ranks_in_y(x, x, in_order, in_order), 8, 15) > 0.99  # if one order served both axes
     assert mic_e_laplace(x, x, epsilon=math.inf, B=8) < 0.1
 
 
 # --- Its sensitivity --------------------------------------------------------------------------------------------
-
-
-@numba.njit
-def _with_record(y_ranks, i, j):
-    """One record more, at rank i in x and rank j in y."""
-    longer = np.empty(len(y_ranks) + 1, np.int64)
-    for t in range(len(y_ranks)):
-        longer[t + (t >= i)] = y_ranks[t] + (y_ranks[t] >= j)
-    longer[i] = j
-    return longer
-
-
-@numba.njit
-def _range_over_last_record(y_ranks, plan, table):
-    """Max - min of the score of these records and one more, over the ranks of that one."""
-    n = len(y_ranks) + 1
-    smallest, largest = np.inf, -np.inf
-    for i in range(n):
-        for j in range(n):
-            value = mic_e_of_ranks(_with_record(y_ranks, i, j), plan, table)
-            smallest, largest = min(smallest, value), max(largest, value)
-    return largest - smallest
-
-
-@numba.njit
-def _largest_range(all_y_ranks, plan, table):
-    largest = 0.0
-    for i in range(len(all_y_ranks)):
-        largest = max(largest, _range_over_last_record(all_y_ranks[i], plan, table))
-    return largest
-
-
-def _exhaustive(n, B, c):
-    """Over all pairs of neighbours: a data set is a permutation."""
-    return _largest_range(np.array(list(permutations(range(n - 1)))), mass_plan(float(B), c), entropy_table(n))
 
 
 CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
@@ -129,7 +90,7 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 @pytest.mark.parametrize("B, c", CASES)
 @pytest.mark.parametrize("n", [4, 5, 6, 7, pytest.param(8, marks=pytest.mark.slow)])
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
-    largest = _exhaustive(n, B, c)
+    largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_the_cut_at_1(n, B) + ERROR
     if (B, c) == (4, 1) and n % 2 == 0:  # attained but for the factor (l + 1) / l
         assert largest == pytest.approx(2 * _d(n / 2) / n, abs=ERROR)
@@ -171,15 +132,15 @@ def test_bound_is_attained_but_for_one_part_in_the_size_of_the_fixed_axis(B, c, 
     rng = np.random.default_rng(0)
     low, high = iter(rng.permutation(n // 2)), iter(n // 2 + rng.permutation(n // 2))
     y_ranks = np.array([next(high if t // m % 2 else low) for t in range(n)])
-    change = score(y_ranks, B, c) - score(np.append(y_ranks[1:], y_ranks[0]), B, c)
+    change = mic_e_of(y_ranks, B, c) - mic_e_of(np.append(y_ranks[1:], y_ranks[0]), B, c)
     nearly = size / (size + 1) * (1 if c < 15 else 0.8)  # few master parts cut exactly where the columns change
     assert nearly * mic_e_sensitivity(n, B) - ERROR <= change <= mic_e_sensitivity(n, B) + ERROR
 
 
 @compiled_only
 def test_the_exhaustive_search_catches_a_bound_that_is_too_small():
-    assert _exhaustive(6, 4, 1) > 0.6 * _bound_before_the_cut_at_1(6, 4)
-    assert _exhaustive(6, 4, 1) > _d(6) / 6 + 0.1  # MICr's
+    assert largest_change_of_mic_e(6, 4, 1) > 0.6 * _bound_before_the_cut_at_1(6, 4)
+    assert largest_change_of_mic_e(6, 4, 1) > _d(6) / 6 + 0.1  # MICr's
 
 
 # --- What would go wrong with cuts that the data places ---------------------------------------------------------
@@ -218,7 +179,7 @@ def test_cuts_between_clumps_and_tied_values_break_the_published_bound_and_cuts_
     assert abs(mic_e(*here, B=4, c=c) - mic_e(*there, B=4, c=c)) > 9 * published_bound(n, 4)
 
     keys = np.random.default_rng(1).integers(2**32, size=(2, n))
-    by_rank = [score(ranks_in_y(*table, *keys), 4, c) for table in (here, there)]
+    by_rank = [mic_e_of(ranks_in_y(*table, *keys), 4, c) for table in (here, there)]
     assert abs(by_rank[0] - by_rank[1]) <= mic_e_sensitivity(n, 4)
 
 
