@@ -6,13 +6,13 @@ broken mechanism goes through the very audit that the real one passes, and must 
 
 import math
 from collections import defaultdict
+from itertools import product
 
 import numpy as np
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
 
 # --- By sampling ------------------------------------------------------------------------------------------------
 
@@ -72,20 +72,18 @@ def largest_log_ratio(here, there):
     )
 
 
-def laplace_noises(scale, tail):
-    """All z in -tail ... tail with their discrete Laplace probabilities, the ends taking what lies beyond."""
-    z = np.arange(-tail, tail + 1)
-    at_most = discrete_laplace_cdf(z, scale)
+def noises_within(cdf, lowest, highest):
+    """All integers in lowest ... highest with their probabilities under `cdf`, the ends taking what lies beyond."""
+    z = np.arange(lowest, highest + 1)
+    at_most = cdf(z)
     at_most[-1] = 1.0
     return list(zip(z.tolist(), np.diff(at_most, prepend=0.0).tolist(), strict=True))
 
 
-def geometric_noises(scale, tail):
-    """The same for one-sided geometric noise, 0 ... tail."""
-    z = np.arange(tail + 1)
-    at_most = geometric_cdf(z, scale)
-    at_most[-1] = 1.0
-    return list(zip(z.tolist(), np.diff(at_most, prepend=0.0).tolist(), strict=True))
+def independent(*noises_of):
+    """Several draws of noise at once: lists, with the products of their probabilities."""
+    for draws in product(*noises_of):
+        yield [z for z, _ in draws], math.prod(probability for _, probability in draws)
 
 
 # --- Attacks ----------------------------------------------------------------------------------------------------
