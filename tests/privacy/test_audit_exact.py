@@ -110,7 +110,7 @@ class ChoiceNeeded(Exception):
 
 
 def law_over_paths(run, n_paths=1000):
-    """Law of ``run(choose)``, which draws by ``choose(probabilities)`` only, and the probability of unexplored paths."""
+    """Law of ``run(choose)``, which draws by ``choose(probabilities)``, and the probability of unexplored paths."""
     law, open_paths = defaultdict(float), [(-1.0, ())]
     for _ in range(n_paths):
         if sum(law.values()) > 1 - 1e-6:
