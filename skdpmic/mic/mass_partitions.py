@@ -155,7 +155,9 @@ def _is_pure(part, start, end):
 
 
 @jit
-    return Grid(cumulative_counts(part, clump_ends, len(starts) - 1))
+def cumulative_counts(part, ends, n_parts):
+    """``below[j, t]``: records in the first j parts among the first ``ends[t]``, for ascending ends from 0 on."""
+    below = np.zeros((n_parts + 1, len(ends)), dtype=np.uint32)
     for t in range(len(ends) - 1):
         for i in range(ends[t], ends[t + 1]):
             below[part[i] + 1, t + 1] += np.uint32(1)

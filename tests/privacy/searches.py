@@ -44,10 +44,10 @@ def _range_over_last_record(records, x, y, plan, both, table):
 def _at_places(axis, places):
     """The axis of records that stand on some of the places of `axis`."""
     cells = axis.cells[places]
-    counts = np.zeros(len(axis.counts), np.int64)
+    n_before = np.zeros(len(axis.n_before), np.int64)
     for cell in cells:
-        counts[cell] += 1
-    return Axis(cells, counts, axis.sizes, axis.first_cell)
+        n_before[cell + 1 :] += 1
+    return Axis(cells, n_before, axis.sizes, axis.first_cell)
 
 
 @numba.njit
