@@ -140,29 +140,29 @@ def climb_mic_r(seed, n, n_steps, places):
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
     x, y, plan, both, _ = places
-    return _climb_mic_r(seed, n, n_steps, x, y, plan, both, entropy_table(n))
-
-
-@numba.njit
-def _climb_mic_r(seed, n, n_steps, x, y, plan, both, table):
-    np.random.seed(seed)
+    rng = np.random.default_rng(seed)
     n_places = len(x.cells)
-    if seed == 0:
-        records = np.zeros(n - 1, np.int64)
-    else:  # a few heavy places
-        records = np.random.choice(np.random.choice(n_places, size=4), size=n - 1)
-    best = _range_over_last_record(records, x, y, plan, both, table)
-    for _ in range(n_steps):
-        trial = records.copy()
-        target = np.random.randint(n_places)
-        if np.random.random() < 0.1:  # one place empties into another
-            trial[trial == trial[np.random.randint(n - 1)]] = target
+    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
+
+    def step(records):
+        target = rng.integers(n_places)
+        if rng.random() < 0.1:  # one place empties into another
+            records[records == records[rng.integers(n - 1)]] = target
         else:
-            for _ in range(np.random.randint(1, 4)):
-                trial[np.random.randint(n - 1)] = target
-        value = _range_over_last_record(trial, x, y, plan, both, table)
+            records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
+
+    table = entropy_table(n)
+    return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, plan, both, table))
+
+
+def _climb(state, step, n_steps, height):
+    best = height(state)
+    for _ in range(n_steps):
+        trial = state.copy()
+        step(trial)
+        value = height(trial)
         if value >= best:
-            best, records = value, trial
+            best, state = value, trial
     return best
 
 
@@ -176,8 +176,8 @@ def mic_e_of(y_ranks, B, c):
 
 def largest_change_of_mic_e(n, B, c):
     """Over all pairs of neighbours of n records: the largest change of the score."""
-    all_y_ranks = np.array(list(permutations(range(n - 1))))
-    return _largest_range_of_ranks(all_y_ranks, np.arange(n), mass_plan(float(B), c), entropy_table(n))
+    plan, table = mass_plan(float(B), c), entropy_table(n)
+    return max(_range_of_ranks(np.array(y_ranks), np.arange(n), plan, table) for y_ranks in permutations(range(n - 1)))
 
 
 def climb_mic_e(seed, n, n_steps, B, c):
@@ -185,19 +185,21 @@ def climb_mic_e(seed, n, n_steps, B, c):
 
     The walk starts from the finest fixed partition's columns lying in two rows by turns, or in three.
     """
-    size = max(n // int(B // 2), 1)
-    row = np.arange(n - 1) // size % (2 + seed % 2)
-    y_ranks = np.argsort(np.argsort(row + np.random.default_rng(seed).uniform(0, 0.9, size=n - 1)))
+    rng = np.random.default_rng(seed)
+    row = np.arange(n - 1) // max(n // int(B // 2), 1) % (2 + seed % 2)
+    start = np.argsort(np.argsort(row + rng.uniform(0, 0.9, size=n - 1)))
     last_ranks = np.unique([0, n // 3, n // 2, n - 1])
-    return _climb_mic_e(seed, n_steps, y_ranks, last_ranks, mass_plan(float(B), c), entropy_table(n))
 
+    def step(y_ranks):
+        for _ in range(rng.integers(1, 4)):  # a run of records is reversed, or two change their places in y
+            i, j = np.sort(rng.integers(n - 1, size=2))
+            if rng.random() < 0.3:
+                y_ranks[i:j] = y_ranks[i:j][::-1].copy()
+            else:
+                y_ranks[[i, j]] = y_ranks[[j, i]]
 
-@numba.njit
-def _largest_range_of_ranks(all_y_ranks, last_ranks, plan, table):
-    largest = 0.0
-    for i in range(len(all_y_ranks)):
-        largest = max(largest, _range_of_ranks(all_y_ranks[i], last_ranks, plan, table))
-    return largest
+    plan, table = mass_plan(float(B), c), entropy_table(n)
+    return _climb(start, step, n_steps, lambda y_ranks: _range_of_ranks(y_ranks, last_ranks, plan, table))
 
 
 @numba.njit
@@ -219,23 +221,3 @@ def _with_record(y_ranks, i, j):
         longer[t + (t >= i)] = y_ranks[t] + (y_ranks[t] >= j)
     longer[i] = j
     return longer
-
-
-@numba.njit
-def _climb_mic_e(seed, n_steps, y_ranks, last_ranks, plan, table):
-    np.random.seed(seed)
-    n = len(y_ranks)
-    best = _range_of_ranks(y_ranks, last_ranks, plan, table)
-    for _ in range(n_steps):
-        trial = y_ranks.copy()
-        for _ in range(np.random.randint(1, 4)):  # a run of records is reversed, or two change their places in y
-            i, j = np.random.randint(n), np.random.randint(n)
-            if np.random.random() < 0.3:
-                i, j = min(i, j), max(i, j)
-                trial[i:j] = trial[i:j].copy()[::-1]
-            else:
-                trial[i], trial[j] = trial[j], trial[i]
-        value = _range_of_ranks(trial, last_ranks, plan, table)
-        if value >= best:
-            best, y_ranks = value, trial
-    return best

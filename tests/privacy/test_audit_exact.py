@@ -232,7 +232,7 @@ def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(
         assert loss == pytest.approx(2 * 2 / scale)  # nothing is wasted but the rounding up of the scale
 
 
-def support_law(steps, publish, scale, monkeypatch, highest=60):
+def support_law(steps, publish, scale, monkeypatch, highest=45):
     """The law of what is published of one-shot noise, k = 1: a function of the list and of the noisy steps."""
 
     def release(noises):
@@ -262,7 +262,7 @@ def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkey
         for pair in neighbours
     ]
     if what == "the list":
-        assert max(losses) == pytest.approx(epsilon, rel=1e-9)
+        assert max(losses) == pytest.approx(epsilon, rel=1e-6)
     else:
         assert max(losses) > epsilon
 

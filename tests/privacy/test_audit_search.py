@@ -87,11 +87,11 @@ TOO_SMALL = {"half": (1 / 2, 1), "nine tenths": (0.9, 1), "for a quarter more re
 def test_climbs_beat_a_sensitivity_that_is_too_small(name):
     factor, more = TOO_SMALL[name]
     for n in (10, 60, 200):
-        assert climb_mic_r(1, n, 6000 // n, numeric_places(9, 1, FOUR)) > factor * mic_r_sensitivity(int(n * more))
+        assert climb_mic_r(1, n, 20_000 // n, numeric_places(9, 1, FOUR)) > factor * mic_r_sensitivity(int(n * more))
         for n_classes in (2, 4):
             places = class_places(n_classes, 16, 2)
             smaller = factor * mic_r_discrete_sensitivity(int(n * more), n_classes, 16)
-            assert climb_mic_r(1, n, 6000 // n, places) > smaller
+            assert climb_mic_r(1, n, 20_000 // n, places) > smaller
 
 
 @pytest.mark.parametrize("too_small", [lambda n, B: mic_e_sensitivity(n, B) / 2, lambda n, B: mic_r_sensitivity(n)])
