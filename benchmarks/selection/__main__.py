@@ -1,7 +1,7 @@
-"""Feature selection from end to end: python -m benchmarks.selection [--quick]. What came out is in docs/results_selection.md.
+"""Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/results_selection.md.
 
-Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes a quarter of an
-hour on one core, the quick one less than a minute.
+Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes a quarter of
+an hour on one core, the quick one less than a minute.
 """
 
 import argparse
@@ -29,7 +29,9 @@ def quick_tables(folder):
 
 
 def full_relationships(folder):
-    configurations = [("relationships", n, repeat) for n, repeats in relationships.REPEATS.items() for repeat in range(repeats)]
+    configurations = [
+        ("relationships", n, repeat) for n, repeats in relationships.REPEATS.items() for repeat in range(repeats)
+    ]
     return completed(folder, configurations, relationships.run, "relationships")
 
 

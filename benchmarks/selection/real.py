@@ -1,7 +1,7 @@
 """Real tables: how good is a model on the features that each way chooses? Choices are made on training rows only."""
 
 import zlib
-from functools import lru_cache
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -27,7 +27,7 @@ SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 2}
 N_DRAWS = 20
 GEOMETRIC_EPSILONS = (1.0, 10.0)
 
-load = lru_cache(maxsize=None)(lambda name: TABLES[name]())
+load = cache(lambda name: TABLES[name]())
 
 
 class Quality:

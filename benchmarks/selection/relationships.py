@@ -1,8 +1,9 @@
 """Five true features among noise: how many of them does each way find?
 
 The target is uniform on [0, 1]. A true feature is drawn given the target, from one of the 21 relationships of
-``skdpmic.datasets`` at an R² of 0.5 to 0.9; true features are independent given the target. A noise feature is a true one whose
-records are permuted: the same values, no dependence. In each trial five of the relationships, at random, are the true features.
+``skdpmic.datasets`` at an R² of 0.5 to 0.9; true features are independent given the target. A noise feature is a true
+one whose records are permuted: the same values, no dependence. In each trial five of the relationships, at random, are
+the true features.
 """
 
 import zlib
@@ -36,7 +37,7 @@ NAMES = tuple(RELATIONSHIPS)
 SHAPES = {
     "monotone": ("F9", "F10", "F11", "F12", "F17"),
     "trend": ("F1", "F2", "F3", "F4", "F7", "F8", "F20", "F21"),  # rises or falls on the whole, with bends
-    "no trend": ("F5", "F6", "F13", "F14", "F15", "F16", "F18", "F19"),  # waves and the parabola
+    "waves": ("F5", "F6", "F13", "F14", "F15", "F16", "F18", "F19"),  # and the parabola: little or no trend
 }
 GEOMETRIC_SIZES = (20, 100)
 GEOMETRIC_EPSILONS = (0.1, 1.0, 10.0)
@@ -49,7 +50,9 @@ def make_pool(n, seed, n_noise):
     """The 21 true features, in the order of NAMES, then `n_noise` noise features, and their target: a Table."""
     random = np.random.default_rng(seed)
     y = random.random(n)
-    true = np.column_stack([draw_given_target(relationship(name, random.choice(R2_OF_TRUE)), y, random) for name in NAMES])
+    true = np.column_stack(
+        [draw_given_target(relationship(name, random.choice(R2_OF_TRUE)), y, random) for name in NAMES]
+    )
     X = np.empty((n, len(NAMES) + n_noise))
     X[:, : len(NAMES)] = true
     for j in range(n_noise):
@@ -62,7 +65,9 @@ def draw_given_target(mixture, y, random):
     x = np.empty(len(y))
     left = np.arange(len(y))
     while len(left):  # those outside [0, 1] choose their component again
-        drawn = np.concatenate([_component(mixture, part, random) for part in np.array_split(y[left], len(left) // 5000 + 1)])
+        drawn = np.concatenate(
+            [_component(mixture, part, random) for part in np.array_split(y[left], len(left) // 5000 + 1)]
+        )
         drawn += mixture.sigma * random.standard_normal(len(left))
         inside = (drawn >= 0) & (drawn <= 1)
         x[left[inside]] = drawn[inside]

@@ -45,13 +45,13 @@ class Table(NamedTuple):
 def covariance(table):
     """|Covariance| of feature and target, both clipped to public bounds and moved to [-1, 1].
 
-    The correlation itself has no useful sensitivity: where all records but two lie in one place, one record turns -1 into 1.
-    So the covariance is divided by the public ranges, not by the standard deviations of the data.
+    The correlation itself has no useful sensitivity: where all other records nearly coincide, one record decides it. So
+    the covariance is divided by the public ranges, not by the standard deviations of the data.
 
-    Noisy sums of x, x**2 and x y for each feature, with the budget split evenly, would give correlations too. In [-1, 1]
-    the three sums change by 4 together (x = y = 1 becomes x = -1, y = 1), so at n_features = d their noise is as
-    large as that of the even split here, and all must be published: choosing k of d features from covariances has noise of scale
-    8 k / (n epsilon), from noisy sums of 4 d / (n epsilon) on each. That is why covariances stand for Pearson here.
+    Noisy sums of x, x**2 and x y of each feature, with the budget split evenly, would give correlations too. In
+    [-1, 1] the three sums change by 4 together (x = y = 1 becomes x = -1, y = 1), and all d must be published: the noise
+    on each mean of x y has scale 4 d / (n epsilon). To choose k of d features by their covariances takes noise of scale
+    8 k / (n epsilon) only. That is why covariances stand for Pearson here.
     """
     X, y = table.in_unit_square()
     return 4 * np.abs((y - y.mean()) @ (X - X.mean(axis=0))) / len(y)
@@ -60,10 +60,10 @@ def covariance(table):
 def covariance_sensitivity(n):
     """4 (n - 1) / n**2, attained.
 
-    Let a, b be the means of the n - 1 other records and C the sum of their (x_i - a)(y_i - b). With the record (x, y),
-    n Cov = C + (n - 1) / n (x - a)(y - b). On the square [-1, 1]**2, (x - a)(y - b) has its largest and smallest values at corners,
-    max((1 - a)(1 - b), (1 + a)(1 + b)) and -min of the same kind, -max((1 - a)(1 + b), (1 + a)(1 - b)). Each of the four sums of a largest and a
-    smallest is of the form (1 + a)(1 + b) + (1 + a)(1 - b) = 2 (1 + a) <= 4. Hence |n Cov| changes by at most 4 (n - 1) / n.
+    Let a, b be the means of the n - 1 other records, and C the sum of their (x_i - a)(y_i - b). With the record (x, y),
+    n Cov = C + (n - 1) / n (x - a)(y - b). A bilinear function is largest and smallest at corners of [-1, 1]**2: here the
+    largest value is (1 - a)(1 - b) or (1 + a)(1 + b), the smallest -(1 - a)(1 + b) or -(1 + a)(1 - b). Their difference
+    is 2 (1 - a), 2 (1 - b), 2 (1 + b) or 2 (1 + a), at most 4. Hence n Cov, and n |Cov|, change by at most 4 (n - 1) / n.
     Attained: all records at (1, 1), and one goes to (-1, -1).
     """
     return 4 * (n - 1) / n**2
@@ -111,23 +111,22 @@ def spearman(table, keys):
 def spearman_sensitivity(n):
     """6 / (n + 1), attained.
 
-    rho = 12 / (n (n**2 - 1)) (sum of products of ranks) + a constant, so it is enough that the sum changes by n (n - 1) / 2 at most.
-    Let one record move from the ranks (p, q) to (P, Q), in x first, then in y.
+    rho is 12 / (n (n**2 - 1)) times the sum of the products of ranks, plus a constant. So it is enough that this sum
+    changes by at most n (n - 1) / 2. Let one record move from the ranks (p, q) to (P, Q): in x first, then in y.
 
-    When it goes up past one record in x, the two exchange neighbouring x-ranks, and the sum rises by q - v, v the y-rank of
-    that record; when down, by v - q. In the second leg it rises by P - u or u - P, u the x-rank of the record passed.
+    When it goes up past another in x, the two exchange neighbouring x-ranks, and the sum rises by q - v, where v is
+    the y-rank of the other; when it goes down, by v - q. In the second leg it rises by P - u, or u - P, where u is the
+    x-rank of the record passed. The v of the first leg are different numbers, and so are the u of the second.
 
-    Up and up: only records with v < q (say m of them; m <= q - 1) and then u < P (those lie above q in y: at most n - q)
-    add anything. The v are different, so the first leg adds at most (q-1) + (q-2) + ... + 1 = q (q - 1) / 2.
-    The u are different, so the second adds at most (P-1) + ... + (P-n+q) <= (n-1) + ... + q = (n (n - 1) - q (q - 1)) / 2.
-    Together n (n - 1) / 2.
+    Up and up: in the first leg only the records with v < q add anything, in all at most
+    (q-1) + (q-2) + ... + 1 = q (q - 1) / 2. At most n - q records are passed in the second leg, which add at most
+    (P-1) + (P-2) + ... of as many terms, and since P <= n no more than (n-1) + ... + q = (n (n - 1) - q (q - 1)) / 2.
 
-    Up and down: the first leg adds at most the m largest of q - v, the second the M largest of u - P, at most n - P of
-    them. The records passed in the first leg lie below P in x, so m <= P - 1, and q <= n: at most
-    (n-1) + ... + (n-P+1), and (n-P) + ... + 1 in the second leg. Together n (n - 1) / 2.
+    Up and down: the records passed in the first leg come before P in x, so they are at most P - 1, and as q <= n they add
+    at most (n-1) + ... + (n-P+1). In the second leg only those with u > P add anything, at most (n-P) + ... + 1.
 
-    The other two cases are these with both axes turned round, which leaves the sum of products of centred ranks as it is. |rho| changes no
-    more than rho. The bound is attained where the first record of concordant data becomes the last in y, for rho.
+    Either way that is n (n - 1) / 2 in all. The other two cases are these with both axes turned round, which leaves rho as it
+    is. |rho| changes no more than rho. Attained for rho: the first of concordant records becomes the last in y.
     """
     return 6 / (n + 1)
 

@@ -108,6 +108,7 @@ def rand_health():
 
 # --- Flights --------------------------------------------------------------------------------------------------------
 
+_CARRIERS = ("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV")
 _FLIGHT_BOUNDS = {
     "month": (1, 12),
     "day": (1, 31),
@@ -127,7 +128,7 @@ _FLIGHT_BOUNDS = {
     "age": (0, 50),  # of the plane, years
     "seats": (0, 500),
     **{f"from {origin}": (0, 1) for origin in ("EWR", "JFK", "LGA")},
-    **{f"by {carrier}": (0, 1) for carrier in "9E AA AS B6 DL EV F9 FL HA MQ OO UA US VX WN YV".split()},
+    **{f"by {carrier}": (0, 1) for carrier in _CARRIERS},
 }
 _DELAY_BOUNDS = (-60, 180)  # minutes; a flight over three hours late is late
 

@@ -1,7 +1,7 @@
-"""The ways to choose k features that are compared: a score, and what hides it. Scores are computed once, noise drawn often."""
+"""The ways to choose k features that are compared: a score, computed once, and noise, drawn often."""
 
 import warnings
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
@@ -91,7 +91,7 @@ def mutual_information(table):
     return mutual_info_classif(table.X, table.y, random_state=0)
 
 
-@lru_cache(maxsize=None)
+@cache
 def automatic_grid(n, epsilon_per_score, n_classes=None):
     """The (B, c) that B="auto" and c="auto" stand for: what a fit on records without any content says."""
     target = {"target_bounds": (0, 1)} if n_classes is None else {"classes": range(n_classes)}
@@ -137,7 +137,8 @@ def _sensitivity(score, n, n_classes, B):
 def choose(values, k, mechanism, scale, random):
     """Indices of the k best with noise, in any order: (n_draws, k), from values of shape (n_draws, n_features).
 
-    A simulation: noise in floating point has the law of the exact noise up to 2**-30, and takes no time. It is not private.
+    A simulation: noise in floating point has the law of the exact noise up to its grid, and takes no time. It is not
+    private.
     """
     laws = {SUPPORT: random.exponential, EVEN: random.laplace, GAUSSIAN: random.normal}
     noisy = values + laws[mechanism](scale=scale, size=values.shape) if scale > 0 else values
