@@ -49,9 +49,9 @@ def covariance(table):
     the covariance is divided by the public ranges, not by the standard deviations of the data.
 
     Noisy sums of x, x**2 and x y of each feature, with the budget split evenly, would give correlations too. In
-    [-1, 1] the three sums change by 4 together (x = y = 1 becomes x = -1, y = 1), and all d must be published: the noise
-    on each mean of x y has scale 4 d / (n epsilon). To choose k of d features by their covariances takes noise of scale
-    8 k / (n epsilon) only. That is why covariances stand for Pearson here.
+    [-1, 1] the three sums change by 4 together (x = y = 1 becomes x = -1, y = 1), and those of all d features must be
+    published: the noise on each mean of x y has scale 4 d / (n epsilon). To choose k of d features by their covariances
+    takes noise of scale 8 k / (n epsilon) only. That is why covariances stand for Pearson here.
     """
     X, y = table.in_unit_square()
     return 4 * np.abs((y - y.mean()) @ (X - X.mean(axis=0))) / len(y)
@@ -61,10 +61,10 @@ def covariance_sensitivity(n):
     """4 (n - 1) / n**2, attained.
 
     Let a, b be the means of the n - 1 other records, and C the sum of their (x_i - a)(y_i - b). With the record (x, y),
-    n Cov = C + (n - 1) / n (x - a)(y - b). A bilinear function is largest and smallest at corners of [-1, 1]**2: here the
-    largest value is (1 - a)(1 - b) or (1 + a)(1 + b), the smallest -(1 - a)(1 + b) or -(1 + a)(1 - b). Their difference
-    is 2 (1 - a), 2 (1 - b), 2 (1 + b) or 2 (1 + a), at most 4. Hence n Cov, and n |Cov|, change by at most 4 (n - 1) / n.
-    Attained: all records at (1, 1), and one goes to (-1, -1).
+    n Cov = C + (n - 1) / n (x - a)(y - b). A bilinear function is largest and smallest at corners of [-1, 1]**2: here
+    the largest value is (1 - a)(1 - b) or (1 + a)(1 + b), the smallest -(1 - a)(1 + b) or -(1 + a)(1 - b). Their
+    difference is 2 (1 - a), 2 (1 - b), 2 (1 + b) or 2 (1 + a), at most 4. Hence n Cov, and n |Cov|, change by at most
+    4 (n - 1) / n. Attained: all records at (1, 1), and one goes to (-1, -1).
     """
     return 4 * (n - 1) / n**2
 
@@ -122,11 +122,11 @@ def spearman_sensitivity(n):
     (q-1) + (q-2) + ... + 1 = q (q - 1) / 2. At most n - q records are passed in the second leg, which add at most
     (P-1) + (P-2) + ... of as many terms, and since P <= n no more than (n-1) + ... + q = (n (n - 1) - q (q - 1)) / 2.
 
-    Up and down: the records passed in the first leg come before P in x, so they are at most P - 1, and as q <= n they add
-    at most (n-1) + ... + (n-P+1). In the second leg only those with u > P add anything, at most (n-P) + ... + 1.
+    Up and down: the records passed in the first leg come before P in x, so they are at most P - 1, and as q <= n they
+    add at most (n-1) + ... + (n-P+1). In the second leg only those with u > P add anything, at most (n-P) + ... + 1.
 
-    Either way that is n (n - 1) / 2 in all. The other two cases are these with both axes turned round, which leaves rho as it
-    is. |rho| changes no more than rho. Attained for rho: the first of concordant records becomes the last in y.
+    Either way that is n (n - 1) / 2 in all. The other two cases are these with both axes turned round, which leaves rho
+    as it is. |rho| changes no more than rho. Attained for rho: the first of concordant records becomes the last in y.
     """
     return 6 / (n + 1)
 
