@@ -1,6 +1,7 @@
 """Tables and pictures of the results; those in docs/results_selection.md are made here."""
 
 import numpy as np
+import pandas
 from matplotlib.figure import Figure
 
 from benchmarks.selection.relationships import NAMES, SHAPES
@@ -8,6 +9,7 @@ from benchmarks.selection.ways import COUNTS, EVEN, GAUSSIAN, PRIVATE_SCORES, SU
 
 COLOURS = dict(zip(PRIVATE_SCORES, ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple"), strict=True))
 MECHANISM_COLOURS = {SUPPORT: "tab:blue", EVEN: "tab:orange", GAUSSIAN: "tab:green", COUNTS: "tab:red"}
+LABELS = {GAUSSIAN: "gaussian, δ = 1e-6"}
 WAY = ["score", "mechanism", "epsilon"]
 
 
@@ -19,9 +21,9 @@ def write(of_relationships, of_tables, output):
     n, d = (size if size in set(summary[name]) else summary[name].max() for name, size in (("n", 10_000), ("d", 100)))
     one = by_name[(by_name["n"] == n) & (by_name["d"] == d) & by_name["epsilon"].isin([1.0, np.inf])]
 
-    summary.to_csv(output / "relationships.csv", index=False, float_format="%.4g")
-    one.to_csv(output / "by_relationship.csv", index=False, float_format="%.3g")
-    tables.to_csv(output / "tables.csv", index=False, float_format="%.4g")
+    summary = saved(summary, output / "relationships.csv")
+    one = saved(one, output / "by_relationship.csv")
+    tables = saved(tables, output / "tables.csv")
     (output / "tables.md").write_text(markdown(summary, tables), encoding="utf-8")
     draw_recall(summary, output / "scores.png")
     draw_mechanisms(summary, output / "mechanisms.png")
@@ -37,6 +39,12 @@ def summarise(frame, keys, measure, others):
     summary = groups[[measure, *others]].mean()
     summary.insert(1, "se", groups[measure].std() / np.sqrt(count))
     return summary.reset_index()
+
+
+def saved(frame, path):
+    """The table as others will read it, so that all that is made of it can be made again."""
+    frame.to_csv(path, index=False, float_format="%.4g")
+    return pandas.read_csv(path)
 
 
 # --- Tables ---------------------------------------------------------------------------------------------------------
@@ -150,7 +158,7 @@ def draw_recall(summary, path):
             _free(axes, cell, score, COLOURS[score])
         _finish(axes, 5 / d)
     _legend(figure, 'share of the true features found, release="support"; dotted: without noise')
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
 
 
 def draw_mechanisms(summary, path):
@@ -158,11 +166,11 @@ def draw_mechanisms(summary, path):
     figure, panels = _panels(summary, [n for n in sorted(set(summary["n"])) if n in (1000, 10_000, 100_000)])
     for axes, cell, d in panels:
         for mechanism, colour in MECHANISM_COLOURS.items():
-            _line(axes, cell, "MICr", mechanism, colour, mechanism)
+            _line(axes, cell, "MICr", mechanism, colour, LABELS.get(mechanism, mechanism))
         _free(axes, cell, "MICr", "black")
         _finish(axes, 5 / d)
     _legend(figure, "share of the true features found by MICr; dotted: without noise")
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
 
 
 def _panels(summary, rows_of):
@@ -190,7 +198,7 @@ def draw_shapes(summary, n, d, path):
         axes.set_xlabel("ε of one selection")
         _finish(axes, 5 / d)
     _legend(figure, f'share of the true features found by their shape, {n:,} rows, {d} features, release="support"')
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
 
 
 def draw_by_name(one, n, d, path):
@@ -208,7 +216,7 @@ def draw_by_name(one, n, d, path):
     axes.set_title(
         f'how often each relationship is found, in %: ε = 1, {n:,} rows, {d} features, release="support"', fontsize=10
     )
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
 
 
 def draw_tables(tables, path):
@@ -222,7 +230,7 @@ def draw_tables(tables, path):
         cell = tables[tables["table"] == name]
         for score in PRIVATE_SCORES:
             _line(axes, cell, score, SUPPORT, COLOURS[score], score, "quality")
-        _line(axes, cell, "MICr", GAUSSIAN, COLOURS["MICr"], "MICr, gaussian", "quality", "--")
+        _line(axes, cell, "MICr", GAUSSIAN, COLOURS["MICr"], "MICr, gaussian, δ = 1e-6", "quality", "--")
         for score, style in (("all features", "-"), ("mutual_info", "--"), ("at random", ":")):
             axes.axhline(
                 cell[cell["score"] == score]["quality"].iloc[0], color="grey", linestyle=style, label=score, linewidth=1
@@ -238,7 +246,7 @@ def draw_tables(tables, path):
     _legend(
         figure, 'a model on the chosen features, release="support"; higher is better; bars: standard error over splits'
     )
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
 
 
 def _line(axes, cell, score, mechanism, colour, label, measure="recall", style="-", se=True):
