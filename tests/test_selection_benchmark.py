@@ -70,7 +70,7 @@ def climb(score, n, seed, n_steps):
 
 
 @pytest.mark.parametrize("name", RIVALS)
-@pytest.mark.parametrize("n, n_steps", [(5, 250), (9, 400), pytest.param(15, 6000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n, n_steps", [(5, 250), (9, 400), pytest.param(15, 2000, marks=pytest.mark.slow)])
 def test_no_climb_beats_the_sensitivity_of_a_rival(name, n, n_steps):
     score, sensitivity = RIVALS[name]
     found = [climb(score, n, seed, n_steps) for seed in range(2)]

@@ -17,7 +17,8 @@ def write(of_relationships, of_tables, output):
     """All tables and pictures of a run."""
     summary = summarise(of_relationships, ["n", "d", *WAY], "recall", list(SHAPES))
     by_name = summarise(of_relationships, ["n", "d", *WAY], "recall", list(NAMES))
-    tables = summarise(of_tables, ["table", "n", "d", "k", "metric", *WAY], "quality", ["agreement"])
+    tables = summarise(of_tables, ["table", "d", "k", "metric", *WAY], "quality", ["agreement", "n"])
+    tables["n"] = tables["n"].astype(int)  # splits by groups of rows differ a little
     n, d = (size if size in set(summary[name]) else summary[name].max() for name, size in (("n", 10_000), ("d", 100)))
     one = by_name[(by_name["n"] == n) & (by_name["d"] == d) & by_name["epsilon"].isin([1.0, np.inf])]
 
