@@ -1,5 +1,7 @@
 """The rivals keep to their sensitivities, the simulations of the benchmark have the right law, its headlines hold."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,8 @@ pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
 pytest.importorskip("pandas", reason="the benchmark keeps its results with pandas")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
+import pandas
+
 from benchmarks.selection import __main__ as benchmark
 from benchmarks.selection import relationships, report, rivals, ways
 from benchmarks.selection.rivals import Table
@@ -17,6 +21,7 @@ from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.datasets import relationship
 from skdpmic.privacy.top_k import OneShotTopK
 
+ROOT = Path(__file__).parents[1]
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
 
 
@@ -203,12 +208,24 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     assert computed == [("a", 1), ("a", 2), ("a", 2)]
 
 
+# --- Results --------------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_of_the_docs_are_those_of_the_results():
+    page = (ROOT / "docs" / "results_selection.md").read_text(encoding="utf-8")
+    summary = pandas.read_csv(benchmark.RESULTS / "relationships.csv")
+    tables = pandas.read_csv(benchmark.RESULTS / "tables.csv")
+    for shown in (report.least_epsilon_table(summary), report.shapes_table(summary), report.models_table(tables)):
+        assert shown in page
+
+
 # --- Headlines ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_the_quick_form_finds_what_the_docs_say(tmp_path):
     """Shares of 2 tables with 400 trials each: given these, a standard error below 0.5 / sqrt(800) = 0.018."""
+    pytest.importorskip("statsmodels", reason="one of the tables comes with statsmodels")
     frame = benchmark.quick_relationships(tmp_path / "raw")
     tables = benchmark.quick_tables(tmp_path / "raw")
     report.write(frame, tables, tmp_path)

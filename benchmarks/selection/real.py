@@ -23,7 +23,7 @@ from benchmarks.selection.ways import (
     noise_scale,
 )
 
-SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 2}
+SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 2, "flights of new days": 3}
 N_DRAWS = 20
 GEOMETRIC_EPSILONS = (1.0, 10.0)
 

@@ -61,6 +61,7 @@ def markdown(summary, tables):
         "## By shape",
         shapes_table(summary),
         "## Real tables",
+        models_table(tables),
         *(f"### {name}\n\n{quality_table(rows)}" for name, rows in tables.groupby("table", sort=False)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -118,6 +119,23 @@ def shapes_table(summary, n=10_000, d=100):
         rows = cell[(cell["score"] == score) & cell["mechanism"].isin([SUPPORT, "none"])].set_index("epsilon")
         body.append([score, *(f"{rows[shape].get(epsilon, np.nan):.2f}" for shape, epsilon in columns)])
     return table(["", *(f"{shape}, ε = {epsilon:g}".replace("inf", "∞") for shape, epsilon in columns)], body)
+
+
+def models_table(tables, epsilon=1.0):
+    """The quality of models at one epsilon, in brackets that without noise; one column for each real table."""
+    names = list(dict.fromkeys(tables["table"]))
+    ways = [("MICr", SUPPORT), ("MICr", GAUSSIAN), ("MICr", EVEN), *((score, SUPPORT) for score in PRIVATE_SCORES[1:])]
+    known = tables.set_index(["table", "score", "mechanism", "epsilon"])[["quality", "se"]]
+    body = []
+    for score, mechanism in ways:
+        hidden = [known.loc[(name, score, mechanism, epsilon)] for name in names]
+        free = [known.loc[(name, score, "none", np.inf)] for name in names]
+        cells = (f"{h.quality:.3f} ± {h.se:.3f} ({f.quality:.3f})" for h, f in zip(hidden, free, strict=True))
+        body.append([f"{score}, {mechanism}", *cells])
+    for score, at in (("mutual_info", np.inf), ("all features", np.inf), ("at random", 0.0)):
+        body.append([score, *(f"({known.loc[(name, score, 'none', at)].quality:.3f})" for name in names)])
+    metrics = tables.drop_duplicates("table").set_index("table")["metric"]
+    return table([f"ε = {epsilon:g}", *(f"{name}: {metrics[name]}" for name in names)], body)
 
 
 def quality_table(rows):
@@ -223,7 +241,7 @@ def draw_by_name(one, n, d, path):
 def draw_tables(tables, path):
     """Quality of a model against epsilon, for each real table and score by support."""
     names = list(dict.fromkeys(tables["table"]))
-    figure = Figure(figsize=(5 * min(2, len(names)), 3.2 * -(-len(names) // 2) + 0.6), layout="constrained")
+    figure = Figure(figsize=(5 * min(2, len(names)), 2.9 * -(-len(names) // 2) + 0.6), layout="constrained")
     panels = figure.subplots(-(-len(names) // 2), min(2, len(names)), squeeze=False).ravel()
     for axes in panels[len(names) :]:
         axes.axis("off")
