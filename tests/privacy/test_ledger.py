@@ -29,6 +29,7 @@ from skdpmic import (
     DPMICSelector,
     dp_mic_classif,
     dp_mic_regression,
+    mic_e_laplace,
     mic_r_laplace,
 )
 from skdpmic import base as estimators
@@ -315,6 +316,7 @@ FITS = {
     "pair": lambda ledger: mic_r_laplace(
         table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
     ),
+    "pair of ranks": lambda ledger: mic_e_laplace(table()[0][:, 0], table()[1], epsilon=0.5, ledger=ledger),
 }
 
 
@@ -323,7 +325,7 @@ def test_every_private_function_is_charged(path, name):
     ledger = BudgetLedger(path, 1.0)
     FITS[name](ledger)
     (entry,) = ledger.entries()
-    assert (entry.epsilon, entry.delta, entry.n, entry.d) == (0.5, 0.0, 60, 1 if name == "pair" else 3)
+    assert (entry.epsilon, entry.delta, entry.n, entry.d) == (0.5, 0.0, 60, 1 if name.startswith("pair") else 3)
 
 
 @contextlib.contextmanager
