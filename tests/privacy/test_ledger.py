@@ -34,8 +34,8 @@ from skdpmic import (
     mic_r_laplace,
 )
 from skdpmic import base as estimators
-from skdpmic.privacy import ledger as ledger_module
 from skdpmic.privacy import geometric, mechanisms, top_k
+from skdpmic.privacy import ledger as ledger_module
 from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
 from skdpmic.privacy.filters import BasicFilter, Cost, ZCDPFilter
 
