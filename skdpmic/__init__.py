@@ -1,20 +1,26 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
-from skdpmic.exceptions import PrivacyLeakWarning
+from skdpmic.accounting import search_cost
+from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
 from skdpmic.mic.characteristic import characteristic_matrix
 from skdpmic.mic.mic_e import mic_e
 from skdpmic.mic.pairs import mic_cross, mic_pairs
 from skdpmic.mic.statistics import mic_r
-from skdpmic.privacy.pairs import mic_r_laplace
+from skdpmic.privacy.ledger import BudgetLedger
+from skdpmic.privacy.pairs import mic_r_geometric, mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetError",
+    "BudgetLedger",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
+    "PrivateGridSearch",
     "characteristic_matrix",
     "dp_mic_classif",
     "dp_mic_regression",
@@ -22,5 +28,7 @@ __all__ = [
     "mic_e",
     "mic_pairs",
     "mic_r",
+    "mic_r_geometric",
     "mic_r_laplace",
+    "search_cost",
 ]

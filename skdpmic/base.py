@@ -9,12 +9,41 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_even_slices
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
+from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
+from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.pairs import resolve_B, resolve_c
-from skdpmic.targets import check_kind, make_target
+from skdpmic.privacy.pairs import resolve_B, resolve_c, resolve_parts
+from skdpmic.targets import ContinuousY, DiscreteY, check_kind, make_target
 from skdpmic.validation import check_feature_bounds, check_table, unchanged_on_error, warn_of_data
+
+_RELEASED = ("scores_", "noisy_counts_", "support_mechanism_")  # those that not every mechanism releases
+
+
+class Table(NamedTuple):
+    """Records, and where they are said to lie."""
+
+    X: np.ndarray  # (n_samples, n_features)
+    lower: np.ndarray  # (n_features,)
+    upper: np.ndarray  # (n_features,)
+    target: ContinuousY | DiscreteY
+
+    def each_feature(self, function, n_jobs):
+        """``function(column, bounds)`` of each feature, in an array that does not depend on `n_jobs`."""
+        n_features = self.X.shape[1]
+        n_blocks = min(n_features, max(1, effective_n_jobs(n_jobs) * 4))
+        blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_each_column)(function, self.X[:, block], self.lower[block], self.upper[block])
+            for block in gen_even_slices(n_features, n_blocks)
+        )
+        return np.concatenate(blocks)
+
+
+def _each_column(function, X, lower, upper):
+    return np.array([function(X[:, j], (lower[j], upper[j])) for j in range(X.shape[1])])
 
 
 class RawScores(NamedTuple):
@@ -46,8 +75,8 @@ class BaseDPMIC(BaseEstimator):
         ------
         ValueError, TypeError
             If a parameter or the data is not as described. The estimator is then left as it was.
-        NotImplementedError
-            If `mechanism` or `ledger` asks for what this version does not have.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
         Warns
         -----
@@ -61,37 +90,31 @@ class BaseDPMIC(BaseEstimator):
             target = make_target(y, self.target_bounds, self.classes)
             self._warn_of_leaks()
 
+            for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
+                vars(self).pop(name, None)
             self.epsilon_per_feature_ = self._epsilon_per_feature()
             self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
-            self.c_ = resolve_c(self.c)
-            scorer = target.scorer(self.B_, self.c_)
-            raw = RawScores(
-                values=_score_features(scorer, X, lower, upper, self.n_jobs),
-                steps=grid_sensitivity(target.sensitivity(self.B_), scorer.rounding_error),
-            )
-            self._release(raw, entropy_source(self.random_state))
-            self.privacy_spent_ = (float(self.epsilon), float(self.delta))
+            cost = self._cost()
+            self._charge(cost, len(X))
+            self._release(Table(X, lower, upper, target), entropy_source(self.random_state))
+            self.privacy_spent_ = (cost.epsilon, cost.delta)
         return self
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
-        if not isinstance(self.delta, numbers.Real) or not 0 <= self.delta < 1:
-            raise ValueError(f"delta must be a number in [0, 1), got {self.delta!r}.")
+        check_delta(self.delta)
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
-        if self.mechanism == "geometric":
-            raise NotImplementedError("mechanism='geometric' is not available yet; use 'laplace' or 'gaussian'.")
         self._check_delta_of_mechanism()
-        if self.ledger is not None:
-            raise NotImplementedError(f"ledger={self.ledger!r} is not available yet; use None.")
+        check_ledger(self.ledger)
 
     def _check_delta_of_mechanism(self):
         """Refuse a mechanism that cannot do with the delta, or would not use it."""
         if self.mechanism == "gaussian" and self.delta == 0:
             raise ValueError(f"delta must be > 0 with mechanism='gaussian', got {self.delta!r}.")
-        if self.mechanism == "laplace" and self.delta > 0:
+        if self.mechanism != "gaussian" and self.delta > 0:
             raise ValueError(
-                f"delta must be 0 with mechanism='laplace', whose guarantee needs none, got {self.delta!r}; "
+                f"delta must be 0 with mechanism={self.mechanism!r}, whose guarantee needs none, got {self.delta!r}; "
                 "use mechanism='gaussian'."
             )
 
@@ -106,18 +129,55 @@ class BaseDPMIC(BaseEstimator):
             return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
 
-    def _mechanism_for_budget(self, steps):
-        if self.mechanism == "gaussian":
-            return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, steps)
-        return LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, steps)
+    def _cost(self):
+        """What a fit costs."""
+        rho = rho_for(self.epsilon, self.delta) if self.delta > 0 else None
+        return Cost(float(self.epsilon), float(self.delta), rho)
 
-    def _release(self, raw, source):
+    def _charge(self, cost, n_samples):
+        """Write the cost down before there is a score: without budget there is nothing to compute."""
+        if self.ledger is not None:
+            what = f"{type(self).__name__}, {self.mechanism}"
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n_samples, d=self.n_features_in_)
+
+    def _release(self, table, source):
         """Publish all scores with noise."""
-        mechanism = self._mechanism_for_budget(raw.steps)
-        self.scores_, order = mechanism.release(raw.values, source)
+        if self.mechanism == "geometric":
+            self.scores_, order = self._release_counts(table, source)
+        else:
+            self.scores_, order = self._release_scores(table, source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
+
+    def _release_scores(self, table, source):
+        """Add noise to the scores."""
+        raw = self._raw_scores(table)
+        if self.mechanism == "gaussian":
+            mechanism = GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, raw.steps)
+        else:
+            mechanism = LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, raw.steps)
         self.noise_scale_ = mechanism.noise_scale
+        return mechanism.release(raw.values, source)
+
+    def _raw_scores(self, table):
+        self.c_ = resolve_c(self.c)
+        scorer = table.target.scorer(self.B_, self.c_)
+        return RawScores(
+            values=table.each_feature(scorer.score, self.n_jobs),
+            steps=grid_sensitivity(table.target.sensitivity(self.B_), scorer.rounding_error),
+        )
+
+    def _release_counts(self, table, source):
+        """Add noise to a table of counts for each feature, and compute scores from these."""
+        n, n_classes = len(table.X), table.target.n_classes
+        n_parts, self.c_ = resolve_parts(self.B_, self.c, n, self.epsilon_per_feature_, n_classes)
+        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
+        counts = table.each_feature(table.target.counter(n_parts).count, self.n_jobs)
+        self.noisy_counts_ = mechanism.release(counts, n, source)
+        self.noise_scale_ = mechanism.noise_scale
+        scorer = TableScorer(n, mechanism.scale, self.B_, is_discrete=n_classes is not None)
+        scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in self.noisy_counts_)
+        return np.array(scores), np.argsort(-np.array(scores), kind="stable")
 
     def scores_interval(self, confidence=0.95):
         """Intervals for the scores without noise, from the known law of the noise alone.
@@ -136,6 +196,10 @@ class BaseDPMIC(BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "scores_"):
             raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
+        if hasattr(self, "noisy_counts_"):
+            raise AttributeError(
+                "scores_interval needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
+            )
         if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
         # What the fit spent tells its mechanism, even if the parameter has been set anew since.
@@ -146,18 +210,3 @@ class BaseDPMIC(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _score_features(scorer, X, lower, upper, n_jobs):
-    """Raw score of each column of X, in an order that does not depend on `n_jobs`."""
-    n_features = X.shape[1]
-    n_blocks = min(n_features, max(1, effective_n_jobs(n_jobs) * 4))
-    blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_score_block)(scorer, X[:, block], lower[block], upper[block])
-        for block in gen_even_slices(n_features, n_blocks)
-    )
-    return np.concatenate(blocks)
-
-
-def _score_block(scorer, X, lower, upper):
-    return np.array([scorer.score(X[:, j], (lower[j], upper[j])) for j in range(X.shape[1])])

@@ -22,7 +22,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         Privacy budget of one `fit`, for all features together; above 0. Infinity gives scores without noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
-        if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 with ``mechanism="laplace"``.
+        if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
         ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
@@ -31,16 +31,18 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
         All labels that a discrete target can have, or "data".
-    mechanism : {"laplace", "gaussian"}, default="laplace"
+    mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and less noise
-        from about 11 features on. "geometric" is reserved.
+        from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
+        `noisy_counts_`, from which the scores are computed.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
         value for n_samples and the epsilon of each feature from Table 2 of [1]_.
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0.
-    ledger : None
-        Reserved.
+        How much finer than a merged partition its master partition is; above 0. With ``mechanism="geometric"``, how
+        much finer the noisy table is than the finest square grid, as in :func:`mic_r_geometric`.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Features scored at the same time, as joblib counts jobs. The result does not depend on it.
     random_state : None, int or RandomState, default=None
@@ -56,7 +58,11 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         The budget of each score, ``epsilon / n_features``; with Gaussian noise, the epsilon of Laplace noise on one
         score that has the same standard deviation.
     noise_scale_ : float
-        Scale of the Laplace noise on each score, or standard deviation of the Gaussian.
+        Scale of the Laplace noise on each score, or standard deviation of the Gaussian; with
+        ``mechanism="geometric"``, scale of the noise on each count, in records.
+    noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
+        Records in each part of a feature (rows) and of the target (columns), with noise; only with
+        ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` draws it.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float

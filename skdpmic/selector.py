@@ -8,7 +8,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.privacy.top_k import top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.validation import errors_without_data
 
 
@@ -44,17 +45,19 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
-    mechanism : {"laplace", "gaussian"}, default="laplace"
-        How noise is added to scores: "laplace" splits epsilon evenly over them; "gaussian" needs `delta`, and less
-        noise from about 11 features on. With ``release="support"``, either name takes the mechanism with the least
-        noise that `delta` allows, `support_mechanism_`. "geometric" is reserved.
+    mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
+        How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
+        from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
+        `noisy_counts_`, from which the scores are computed. With ``release="support"``, either of the first two names
+        takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
         value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0.
-    ledger : None
-        Reserved.
+        How much finer than a merged partition its master partition is; above 0. With ``mechanism="geometric"``, how
+        much finer the noisy table is than the finest square grid, as in :func:`mic_r_geometric`.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Features scored at the same time, as joblib counts jobs. The result does not depend on it.
     random_state : None, int or RandomState, default=None
@@ -75,7 +78,11 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism.
     noise_scale_ : float
         Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian. With
-        ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism.
+        ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism. With
+        ``mechanism="geometric"``, scale of the noise on each count, in records.
+    noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
+        Records in each part of a feature (rows) and of the target (columns), with noise; only with
+        ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` draws it.
     support_mechanism_ : {"one-shot", "exponential"}
         What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
         delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
@@ -159,6 +166,11 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
             raise ValueError(f"k must be an int >= 1 or 'all', got {self.k!r}.")
         if self.release not in ("scores", "support"):
             raise ValueError(f"release must be 'scores' or 'support', got {self.release!r}.")
+        if self.release == "support" and self.mechanism == "geometric":
+            raise ValueError(
+                "mechanism must be 'laplace' or 'gaussian' with release='support', which publishes no table, "
+                f"got {self.mechanism!r}."
+            )
         if self.threshold is None:
             return
         if not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1:
@@ -178,7 +190,12 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
             return super()._epsilon_per_feature()
         return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep())
 
-    def _release(self, raw, source):
+    def _cost(self):
+        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep()):
+            return Cost(float(self.epsilon))
+        return super()._cost()
+
+    def _release(self, table, source):
         """Publish all scores with noise, or the places of the k best."""
         if self.threshold is None and self.k != "all" and self.k > self.n_features_in_:
             warnings.warn(
@@ -186,13 +203,12 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
                 stacklevel=3,
             )
         if self.release == "scores":
-            super()._release(raw, source)
-            vars(self).pop("support_mechanism_", None)  # of an earlier fit with release="support"
+            super()._release(table, source)
             self.n_ranked_ = self.n_features_in_
             return
+        raw = self._raw_scores(table)
         mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(), raw.steps)
         chosen = mechanism.release(raw.values, source)
-        vars(self).pop("scores_", None)  # of an earlier fit with release="scores"
         self.support_mechanism_ = mechanism.name
         self.n_ranked_ = len(chosen)
         self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from skdpmic.mic.arguments import check_column, check_interval
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
+from skdpmic.privacy.geometric import TableCounter, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
 from skdpmic.validation import asks_for_data
 
@@ -16,6 +17,8 @@ class ContinuousY(NamedTuple):
     values: np.ndarray
     bounds: tuple
 
+    n_classes = None
+
     def scorer(self, B, c):
         """What scores features against this target."""
         return ContinuousTarget(self.values, self.bounds, B, c)
@@ -23,6 +26,10 @@ class ContinuousY(NamedTuple):
     def sensitivity(self, B):
         """Sensitivity of such a score, in bits."""
         return mic_r_sensitivity(len(self.values))
+
+    def counter(self, n_parts):
+        """What counts features, in `n_parts` parts, with this target in as many."""
+        return TableCounter(parts_of_range(self.values, self.bounds, n_parts), n_parts, n_parts)
 
 
 class DiscreteY(NamedTuple):
@@ -38,6 +45,10 @@ class DiscreteY(NamedTuple):
     def sensitivity(self, B):
         """Sensitivity of such a score, in bits."""
         return mic_r_discrete_sensitivity(len(self.codes), self.n_classes, B)
+
+    def counter(self, n_parts):
+        """What counts features, in `n_parts` parts, with the classes."""
+        return TableCounter(self.codes, self.n_classes, n_parts)
 
 
 def check_kind(target_bounds, classes):

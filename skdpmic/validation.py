@@ -1,6 +1,7 @@
 """What the estimators accept, and how they refuse it without quoting data or changing."""
 
 import contextlib
+import re
 import warnings
 
 import numpy as np
@@ -12,6 +13,10 @@ from skdpmic.mic.arguments import check_interval
 # Messages of scikit-learn that hold shapes, counts and feature names only; of all others the part that may
 # quote a value is cut off.
 _SAFE_MESSAGES = ("Found ", "Input ", "Sparse data", "The feature names", "X has ")
+# Phrases without data inside messages of scikit-learn.
+_SAFE_PHRASES = re.compile(
+    r"Unknown label type: (?:continuous|unknown)|Complex data not supported|y should be a 1d array"
+)
 
 
 @contextlib.contextmanager
@@ -39,6 +44,12 @@ def errors_without_data():
         if "Reshape your data" in message:
             public += " Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample."
         raise type(error)(public) from None
+
+
+def public_messages(error):
+    """What the message of an error of any estimator says without quoting data: known phrases of scikit-learn."""
+    first_line = str(error).partition("\n")[0]
+    return [first_line.rstrip(".")] if first_line.startswith(_SAFE_MESSAGES) else _SAFE_PHRASES.findall(first_line)
 
 
 def check_table(estimator, X, y, y_numeric):

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -20,11 +21,13 @@ from skdpmic import (
     dp_mic_classif,
     dp_mic_regression,
     mic_r,
+    mic_r_geometric,
     mic_r_laplace,
 )
 from skdpmic.defaults import default_B
 from skdpmic.mic.statistics import DiscreteTarget
 from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.geometric import TableScorer
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity
 
@@ -158,6 +161,42 @@ def test_transform_of_the_scorer_weights_features_by_their_scores(table):
 # --- With delta ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
+def test_geometric_scores_are_computed_from_the_noisy_tables_alone(table, target):
+    X, y = table
+    discrete = "classes" in target
+    y = np.digitize(y, [0.2, 0.5]) if discrete else y
+    scorer = DPMICScorer(mechanism="geometric", bounds=(0, 1), epsilon=30, **target).fit(X, y)
+    assert scorer.noise_scale_ == 2 * D / 30
+    assert scorer.noisy_counts_.shape == (
+        D,
+        scorer.noisy_counts_.shape[1],
+        3 if discrete else scorer.noisy_counts_.shape[1],
+    )
+    again = TableScorer(N, Fraction(2 * D, 30), scorer.B_, discrete)
+    assert scorer.scores_.tolist() == [again.score(counts) for counts in scorer.noisy_counts_]
+    assert scorer.ranking_[2] == 1
+    with pytest.raises(AttributeError, match="scores with noise of a known law"):
+        scorer.scores_interval()
+
+
+def test_geometric_tables_count_every_record_once_and_are_forgotten_by_the_next_fit(table):
+    X, y = table
+    scorer = DPMICScorer(mechanism="geometric", epsilon=math.inf, B=16, c=1, **PUBLIC).fit(X, y)
+    for j in range(D):
+        expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
+        np.testing.assert_array_equal(scorer.noisy_counts_[j], expected)
+    assert not hasattr(scorer.set_params(mechanism="laplace").fit(X, y), "noisy_counts_")
+
+
+@seeded
+def test_one_pair_geometric_function_is_the_scorer_of_one_feature(table):
+    X, y = table
+    scorer = DPMICScorer(mechanism="geometric", random_state=5, **PUBLIC).fit(X[:, :1], y)
+    alone = mic_r_geometric(X[:, 0], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=5)
+    assert scorer.scores_.tolist() == [alone]
+
+
 @pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
 def test_gaussian_noise_has_the_standard_deviation_of_the_accounting(table, estimator):
     fitted = estimator(epsilon=0.5, delta=1e-5, mechanism="gaussian", **PUBLIC).fit(*table)
@@ -189,7 +228,7 @@ def test_with_delta_the_support_has_whichever_noise_is_less(table, k, delta, nam
     )
     sd = 2 * k if name == "one-shot" else math.pi / math.sqrt(6) * gumbel
     assert selector.epsilon_per_feature_ == pytest.approx(1 / sd)
-    assert selector.privacy_spent_ == (1.0, delta)
+    assert selector.privacy_spent_ == (1.0, 0.0 if name == "one-shot" else delta)
     assert not hasattr(selector, "scores_")
     assert selector.get_support().sum() == k
 
@@ -331,7 +370,10 @@ def test_labels_of_any_type(table, classes, y):
 
 
 @seeded
-@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
+@pytest.mark.parametrize(
+    "estimator",
+    [DPMICScorer, partial(DPMICSelector, k=2), partial(DPMICScorer, mechanism="geometric")],
+)
 def test_n_jobs_does_not_change_the_result(table, estimator):
     X, y = table
     one = estimator(random_state=0, **PUBLIC).fit(X, y)

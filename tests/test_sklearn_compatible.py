@@ -1,9 +1,10 @@
-"""Both estimators pass all of scikit-learn's estimator checks, in every setting, with no expected failure."""
+"""All estimators pass all of scikit-learn's estimator checks, in every setting, with no expected failure."""
 
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -14,6 +15,7 @@ SETTINGS = [
     DPMICScorer(**DISCRETE),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
     DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
+    DPMICScorer(**CONTINUOUS, mechanism="geometric"),
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, k="all"),
@@ -21,10 +23,24 @@ SETTINGS = [
     DPMICSelector(**DISCRETE, k=2, release="support"),
     DPMICSelector(**CONTINUOUS, k=1, delta=0.4, release="support"),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
+    DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
 ]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
 @parametrize_with_checks(SETTINGS, expected_failed_checks=lambda estimator: {})
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+SEARCHES = [
+    PrivateGridSearch(LogisticRegression(), {"C": [0.1, 1]}, n_parts=2),
+    PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_parts=2),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@parametrize_with_checks(SEARCHES, expected_failed_checks=lambda search: {})
+def test_scikit_learn_check_of_a_search(estimator, check):
     check(estimator)

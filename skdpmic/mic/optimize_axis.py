@@ -78,7 +78,8 @@ def segments_of(below, borders, table):
     below : uint32 ndarray of shape (n_rows + 1, m + 1)
         ``below[u, t]`` counts the records in the first u rows of a table and the first t of its m master parts.
     borders : ndarray of unsigned integers of shape (n_fixed + 1,)
-        Column j of the fixed partition is the rows ``borders[j]`` ... ``borders[j + 1] - 1``; none is without records.
+        Column j of the fixed partition is the rows ``borders[j]`` ... ``borders[j + 1] - 1``; if these hold no
+        records, it adds nothing.
     table : EntropyTable
         For at least as many records.
 

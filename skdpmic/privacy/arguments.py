@@ -3,6 +3,7 @@
 import math
 import numbers
 import warnings
+from fractions import Fraction
 
 from skdpmic.exceptions import PrivacyLeakWarning
 
@@ -11,6 +12,20 @@ def check_epsilon(epsilon):
     """Raise unless `epsilon` is a number above 0; infinity, for no privacy, is one."""
     if not isinstance(epsilon, numbers.Real) or math.isnan(epsilon) or epsilon <= 0:
         raise ValueError(f"epsilon must be a number > 0, got {epsilon!r}.")
+
+
+def check_delta(delta):
+    """Raise unless `delta` is a number in [0, 1)."""
+    if not isinstance(delta, numbers.Real) or not 0 <= delta < 1:
+        raise ValueError(f"delta must be a number in [0, 1), got {delta!r}.")
+
+
+def exact(number):
+    """The decimal number that a finite float was written as: 1/10 for 0.1, so that ten of them make 1.
+
+    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs.
+    """
+    return Fraction(repr(float(number)))
 
 
 def warn_of_seed(stacklevel):

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtri
 
+from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace
 
@@ -38,7 +39,7 @@ def grid_sensitivity(sensitivity, rounding_error):
 
 def scale_for_budget(epsilon, steps):
     """Scale of noise, in whole grid steps, at which a change of `steps` costs `epsilon`; 0 for infinite epsilon."""
-    return 0 if epsilon == math.inf else math.ceil(steps / Fraction(float(epsilon)))
+    return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
 class _NoisyScores:

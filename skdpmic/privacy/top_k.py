@@ -15,9 +15,16 @@ from skdpmic.privacy.noise import exponential_choice, geometric
 
 def top_k_for_budget(epsilon, delta, k, steps):
     """The mechanism whose noise has the smaller standard deviation, for scores of sensitivity `steps`."""
-    if delta == 0 or OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k):
+    if needs_no_delta(epsilon, delta, k):
         return OneShotTopK.for_budget(epsilon, k, steps)
     return ExponentialTopK.for_budget(epsilon, delta, k, steps)
+
+
+def needs_no_delta(epsilon, delta, k):
+    """Whether :func:`top_k_for_budget` takes the one-shot mechanism, and spends epsilon only."""
+    if delta == 0:
+        return True
+    return OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k)
 
 
 def top_k_epsilon_per_score(epsilon, delta, k):

@@ -63,3 +63,9 @@ def _chi_square(draws, cuts, cdf):
     cumulative = np.array([0.0, *(cdf(cut) for cut in kept[1:]), 1.0])
     observed = np.histogram(draws, bins=[-np.inf, *(cut + 0.5 for cut in kept[1:]), np.inf])[0]
     return stats.chisquare(observed, len(draws) * np.diff(cumulative)).pvalue
+
+
+def truncated_geometric_pmf(count, n, scale):
+    """P(0), ..., P(n) of `count` plus discrete Laplace noise, truncated to [0, n]."""
+    at_most = np.concatenate([discrete_laplace_cdf(np.arange(n) - count, scale), [1.0]])
+    return np.diff(at_most, prepend=0.0)

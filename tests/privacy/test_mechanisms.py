@@ -36,7 +36,8 @@ def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon,
     scale = LaplaceMechanism.for_budget(epsilon, n_scores, steps).scale
     # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
     spent = n_scores * Fraction(steps, scale)
-    assert Fraction(float(epsilon)) * (1 - Fraction(1, 1000)) < spent <= Fraction(float(epsilon))
+    as_written = Fraction(repr(float(epsilon)))
+    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
 
 
 def test_released_scores_follow_the_discrete_laplace_law_around_the_score():

@@ -1,0 +1,374 @@
+"""What fits and searches over parameters cost, before they run (``docs/theory/search.md``)."""
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import sklearn.model_selection
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.feature_selection import (
+    GenericUnivariateSelect,
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    ParameterGrid,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from skdpmic.base import BaseDPMIC
+from skdpmic.privacy.arguments import exact
+from skdpmic.privacy.filters import round_up
+from skdpmic.scorer import dp_mic_classif, dp_mic_regression
+
+# --- One fit ------------------------------------------------------------------------------------------------------
+
+# What fits each of its parts once when it is fitted.
+_FITS_PARTS_ONCE = (
+    Pipeline,
+    FeatureUnion,
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    SelectKBest,
+    SelectPercentile,
+    SelectFpr,
+    SelectFdr,
+    SelectFwe,
+    GenericUnivariateSelect,
+)
+
+
+class FitCost(NamedTuple):
+    """Epsilon and delta of one fit, exact (or infinite), and how many private estimators share them."""
+
+    epsilon: Fraction | float = Fraction(0)
+    delta: Fraction = Fraction(0)
+    n_private: int = 0
+
+
+def cost_of_fit(estimator):
+    """What one fit of `estimator` costs, with all private estimators inside it.
+
+    Raises
+    ------
+    ValueError
+        If a private estimator is inside another one that fits it nobody knows how many times.
+    """
+    if is_private(estimator):
+        return _own_cost(estimator)
+    parts = list(_parts(_parameters(estimator).values()))
+    if isinstance(estimator, _FITS_PARTS_ONCE):
+        return _total(map(cost_of_fit, parts))
+    if any(cost_of_fit(part).n_private for part in parts):
+        raise ValueError(
+            f"cannot tell how many times {type(estimator).__name__} fits the private estimator in it. Private "
+            "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
+        )
+    return FitCost()
+
+
+def is_private(candidate):
+    """Whether `candidate` is one of this package's estimators, or one of its function forms with its arguments."""
+    if isinstance(candidate, functools.partial):
+        return candidate.func in (dp_mic_classif, dp_mic_regression)
+    return isinstance(candidate, BaseDPMIC)
+
+
+def _own_cost(private):
+    """Of an estimator, or of a function form, whose cost is among its arguments."""
+    given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
+    epsilon = given["epsilon"]
+    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(given.get("delta", 0.0)), 1)
+
+
+def _parameters(estimator):
+    return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+
+
+def _parts(values):
+    """Estimators and functions among parameter values, and inside the lists of steps that some of those are."""
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _parts(value)
+        elif is_private(value) or (hasattr(value, "get_params") and not isinstance(value, type)):
+            yield value
+
+
+def _total(costs):
+    return FitCost(*map(sum, zip(FitCost(), *costs, strict=True)))
+
+
+# --- A search -----------------------------------------------------------------------------------------------------
+
+_GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
+_RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
+
+
+@dataclass(frozen=True, repr=False)
+class SearchCost:
+    """What a search will spend at most.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Privacy cost of all fits together, by basic composition: a record is not in every training fold.
+    n_fits : int
+        Fits of private estimators, each of which is an entry in a ledger.
+    charged_epsilon, charged_delta : float
+        What a ledger is charged, which counts every fit. With composition="zcdp" it adds up to less.
+    """
+
+    epsilon: float
+    delta: float
+    n_fits: int
+    charged_epsilon: float
+    charged_delta: float
+
+    def __repr__(self):
+        return (
+            f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this, for the fits. "
+            "Cross-validated scores and what is chosen by them are raw functions of held-out records, outside the "
+            "guarantee."
+        )
+
+
+def search_cost(search, *, n_samples=None):
+    """What a search over parameters will spend, before it runs.
+
+    Parameters
+    ----------
+    search : GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV
+        Not fitted, or fitted; with private estimators anywhere in its pipeline.
+    n_samples : int, default=None
+        Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
+
+    Returns
+    -------
+    SearchCost
+        With the attributes epsilon, delta, n_fits, charged_epsilon and charged_delta.
+
+    Raises
+    ------
+    TypeError
+        If `search` is none of these.
+    ValueError
+        If the cost has no bound, or needs `n_samples`.
+
+    Notes
+    -----
+    With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
+    ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. Where
+    epsilon varies, it is summed over the candidates, and the refit counted at the largest. Splits that are not
+    known to be folds count a record in every training set; epsilons drawn at random count as the largest possible. A
+    private function hidden in a lambda is not seen, and a pipeline with `memory` may fit less often.
+
+    The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import DPMICSelector, search_cost
+    >>> pipeline = make_pipeline(DPMICSelector(epsilon=0.1), Ridge())
+    >>> search = GridSearchCV(pipeline, {"dpmicselector__k": [2, 4, 8], "ridge__alpha": [0.1, 1, 10, 100]}, cv=5)
+    >>> cost = search_cost(search)
+    >>> cost.epsilon, cost.n_fits, cost.charged_epsilon
+    (4.9, 61, 6.1)
+    """
+    _check_kind(search)
+    n_splits, n_trainings = _splits(search, n_samples)
+    rounds = _rounds(search, n_splits, n_samples)
+    refit = _largest(rounds[0]) if search.refit else FitCost()
+    fits = _total(itertools.chain.from_iterable(rounds))
+    return SearchCost(
+        epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
+        delta=_as_float(fits.delta * n_trainings + refit.delta),
+        n_fits=fits.n_private * n_splits + refit.n_private,
+        charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
+        charged_delta=_as_float(fits.delta * n_splits + refit.delta),
+    )
+
+
+def _kinds(*names):
+    """Classes of scikit-learn, of those that exist: halving searches do once they have been enabled."""
+    existing = vars(sklearn.model_selection)
+    return tuple(existing[name] for name in names if name in existing)
+
+
+def _check_kind(search):
+    if not isinstance(search, _kinds(*_GRIDS, *_RANDOM)):
+        raise TypeError(f"search must be a {', '.join(_GRIDS + _RANDOM)}, got {type(search).__name__}.")
+
+
+def _rounds(search, n_splits, n_samples):
+    """Costs of the candidates of each round of the search: one round, unless the search is halving."""
+    if isinstance(search, _kinds(*_GRIDS)):
+        costs = _costs_in_grid(search.estimator, search.param_grid)
+    else:
+        costs = _costs_at_random(search, _n_candidates(search, n_splits, n_samples))
+    return _halving_rounds(search, costs, n_splits, n_samples) if hasattr(search, "factor") else [costs]
+
+
+def _largest(costs):
+    """The largest epsilon, delta and number among candidates: which one is chosen is not known."""
+    return FitCost(*map(max, zip(*costs, strict=True)))
+
+
+def _as_float(number):
+    return math.inf if number == math.inf else round_up(number)
+
+
+# --- Candidates ---------------------------------------------------------------------------------------------------
+
+
+def _costs_in_grid(estimator, grid):
+    return [cost_of_candidate(estimator, parameters) for parameters in ParameterGrid(grid)]
+
+
+def cost_of_candidate(estimator, parameters):
+    """What one fit costs with these parameters."""
+    return cost_of_fit(clone(estimator).set_params(**clone(parameters, safe=False)))
+
+
+def _costs_at_random(search, n_candidates):
+    """As many times the largest cost as candidates can be drawn."""
+    grids = search.param_distributions
+    grids = [grids] if isinstance(grids, dict) else list(grids)
+    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
+        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are drawn from without replacement
+    worst = [_costs_in_grid(search.estimator, _what_bears_on_cost(search.estimator, grid)) for grid in grids]
+    return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
+
+
+def _what_bears_on_cost(estimator, grid):
+    """The part of `grid` that can change the cost of a fit, distributions replaced by the end of their support."""
+    now = estimator.get_params()
+    relevant = {}
+    for name, values in grid.items():
+        is_cost = name.rpartition("__")[2] in ("epsilon", "delta")
+        if hasattr(values, "rvs"):
+            if is_cost:
+                relevant[name] = [_upper_end(name, values)]
+            elif not _is_plain(now.get(name)):
+                raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
+        elif is_cost or not all(map(_is_plain, [now.get(name), *values])):
+            relevant[name] = values
+    return relevant
+
+
+def _is_plain(value):
+    return value is None or isinstance(value, str | bytes | int | float | np.generic)
+
+
+def _upper_end(name, distribution):
+    end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
+    if end == math.inf:
+        raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")
+    return end
+
+
+# --- Halving ------------------------------------------------------------------------------------------------------
+
+
+def _halving_rounds(search, costs, n_splits, n_samples):
+    """The costliest candidates in each round, each round keeping one in `factor`."""
+    if search.resource.rpartition("__")[2] in ("epsilon", "delta"):
+        raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
+    costs = sorted(costs, reverse=True)
+    rounds, n_candidates = [], len(costs)
+    for _ in range(_n_rounds(search, n_candidates, n_splits, n_samples)):
+        rounds.append(costs[:n_candidates])
+        n_candidates = math.ceil(n_candidates / search.factor)
+    return rounds
+
+
+def _n_rounds(search, n_candidates, n_splits, n_samples):
+    """How many rounds there are, or more where that depends on the data."""
+    needed = 1 + math.floor(math.log(n_candidates, search.factor))
+    most = n_samples if search.max_resources == "auto" else search.max_resources
+    if search.aggressive_elimination or most is None:
+        return needed
+    least = _least_resources(search, n_splits)
+    if search.min_resources == "exhaust":
+        least = max(least, most // search.factor ** (needed - 1))
+    return min(needed, 1 + math.floor(math.log(max(most // least, 1), search.factor)))
+
+
+def _least_resources(search, n_splits):
+    """Resources of the first round, or less: for a classifier they are multiplied by the number of classes."""
+    if search.min_resources not in ("smallest", "exhaust"):
+        return search.min_resources
+    return 2 * n_splits if search.resource == "n_samples" else 1
+
+
+def _n_candidates(search, n_splits, n_samples):
+    if hasattr(search, "n_iter"):
+        return search.n_iter
+    if search.n_candidates != "exhaust":
+        return search.n_candidates
+    most = n_samples if search.max_resources == "auto" else search.max_resources
+    if most is None:
+        raise ValueError("n_samples must be given for a search with n_candidates='exhaust', got None.")
+    return max(most // _least_resources(search, n_splits), 1)
+
+
+# --- Splits -------------------------------------------------------------------------------------------------------
+
+_FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
+
+
+def _splits(search, n_samples):
+    """How many splits there are, and in how many of their training sets one record can be."""
+    cv = search.cv
+    if isinstance(cv, Iterator):
+        raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
+    splitter = check_cv(cv, classifier=is_classifier(search.estimator))
+    X = None if n_samples is None else np.empty((n_samples, 1))
+    try:
+        n_splits = splitter.get_n_splits(X)
+    except (TypeError, ValueError) as error:
+        hint = "" if n_samples else " Pass n_samples, if it depends on that."
+        raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
+    if cv is splitter or isinstance(cv, int | type(None)):
+        return n_splits, _n_trainings(splitter, n_splits, n_samples)
+    return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))
+
+
+def _n_trainings(splitter, n_splits, n_samples):
+    kind = type(splitter)
+    if kind in _FOLDS:
+        return n_splits - 1
+    if kind in (RepeatedKFold, RepeatedStratifiedKFold):
+        return n_splits - splitter.n_repeats
+    if kind is PredefinedSplit and (splitter.test_fold != -1).all():
+        return n_splits - 1
+    if kind is LeavePOut:
+        return math.comb(n_samples - 1, splitter.p)
+    return n_splits  # shuffled or growing training sets, and what is not known
+
+
+def _positions(train):
+    """Distinct positions of the records in a training set that is given by positions or by a mask."""
+    train = np.asarray(train)
+    return np.flatnonzero(train) if train.dtype == bool else np.unique(train)

@@ -1,0 +1,162 @@
+"""Pictures of what was released. matplotlib is imported only when one is drawn."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+
+class NoisyCountsDisplay:
+    """The noisy table of counts of one feature and the target, that ``mechanism="geometric"`` releases.
+
+    The table is private already, so the picture costs no further budget and may be published.
+
+    Parameters
+    ----------
+    noisy_counts : ndarray of shape (n_parts, n_target_parts)
+        Rows are parts of the feature, columns parts of the target.
+    feature_name : str, default=None
+    feature_bounds : pair of floats, default=None
+        Range of the feature, for the axis; None numbers the parts.
+    target_bounds : pair of floats, default=None
+        Range of a continuous target; None numbers the parts.
+    classes : array-like of shape (n_target_parts,), default=None
+        Labels of a discrete target.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    image_ : matplotlib AxesImage
+
+    See Also
+    --------
+    NoisyCountsDisplay.from_estimator : From a fitted estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.plotting import NoisyCountsDisplay
+    >>> display = NoisyCountsDisplay(np.array([[9, 0], [2, 7]]), feature_name="age", feature_bounds=(0, 100))
+    >>> display.feature_name
+    'age'
+    """
+
+    def __init__(self, noisy_counts, *, feature_name=None, feature_bounds=None, target_bounds=None, classes=None):
+        self.noisy_counts = noisy_counts
+        self.feature_name = feature_name
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(cls, estimator, feature, *, ax=None, cmap="viridis"):
+        """Draw the noisy table of one feature of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : DPMICScorer or DPMICSelector
+            Fitted with ``mechanism="geometric"``.
+        feature : int or str
+            Number of the feature, or its name.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        cmap : str or matplotlib Colormap, default="viridis"
+
+        Returns
+        -------
+        NoisyCountsDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the estimator has released no table, or there is no such feature.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "noisy_counts_"):
+            raise ValueError(
+                f"estimator must be fitted with mechanism='geometric', which releases noisy counts, got {estimator!r}."
+            )
+        names = getattr(estimator, "feature_names_in_", None)
+        index = _index_of(feature, names, len(estimator.noisy_counts_))
+        display = cls(
+            estimator.noisy_counts_[index],
+            feature_name=f"feature {index}" if names is None else str(names[index]),
+            feature_bounds=_bounds_of(getattr(estimator, "bounds", None), index, names),
+            target_bounds=_pair_of_numbers(getattr(estimator, "target_bounds", None)),
+            classes=_labels(getattr(estimator, "classes", None)),
+        )
+        return display.plot(ax=ax, cmap=cmap)
+
+    def plot(self, ax=None, *, cmap="viridis"):
+        """Draw the table.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        cmap : str or matplotlib Colormap, default="viridis"
+
+        Returns
+        -------
+        self : NoisyCountsDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            ax = _pyplot().figure(layout="constrained").add_subplot()
+        n_parts, n_target_parts = self.noisy_counts.shape
+        x_lo, x_hi = (0, n_parts) if self.feature_bounds is None else self.feature_bounds
+        numbered = self.classes is not None or self.target_bounds is None
+        y_lo, y_hi = (-0.5, n_target_parts - 0.5) if numbered else self.target_bounds
+        self.image_ = ax.imshow(
+            self.noisy_counts.T, origin="lower", aspect="auto", cmap=cmap, extent=(x_lo, x_hi, y_lo, y_hi)
+        )
+        ax.set_xlabel(self.feature_name or "feature")
+        ax.set_ylabel("target")
+        if numbered:
+            labels = range(n_target_parts) if self.classes is None else self.classes
+            ax.set_yticks(range(n_target_parts), labels=[str(label) for label in labels])
+        ax.figure.colorbar(self.image_, ax=ax, label="records, with noise")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _pyplot():
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("NoisyCountsDisplay needs matplotlib: pip install matplotlib") from error
+    return pyplot
+
+
+def _index_of(feature, names, n_features):
+    if isinstance(feature, str):
+        if names is None or feature not in list(names):
+            raise ValueError(f"feature must be a name in feature_names_in_ or a number, got {feature!r}.")
+        return list(names).index(feature)
+    if not 0 <= feature < n_features:
+        raise ValueError(f"feature must be in [0, {n_features}), got {feature!r}.")
+    return int(feature)
+
+
+def _bounds_of(bounds, index, names):
+    """The range of one feature, if `bounds` gives it in numbers."""
+    if isinstance(bounds, dict):
+        return None if names is None else _pair_of_numbers(bounds.get(names[index]))
+    if bounds is None or isinstance(bounds, str):
+        return None
+    return _pair_of_numbers([bound if np.ndim(bound) == 0 else np.asarray(bound)[index] for bound in bounds])
+
+
+def _pair_of_numbers(bounds):
+    return None if bounds is None or isinstance(bounds, str) else tuple(float(bound) for bound in bounds)
+
+
+def _labels(classes):
+    """Labels in the order of the columns, if they are public."""
+    return None if classes is None or isinstance(classes, str) else np.unique(classes)

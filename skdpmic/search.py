@@ -1,0 +1,393 @@
+"""A private choice of parameters: scores on disjoint parts of the table, then one noisy choice."""
+
+import contextlib
+import functools
+import math
+import numbers
+import warnings
+from fractions import Fraction
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid, cross_validate
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic.accounting import cost_of_candidate, is_private
+from skdpmic.mic.arguments import check_interval
+from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
+from skdpmic.privacy.filters import round_up
+from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.validation import public_messages, unchanged_on_error
+
+
+def _delegated(name):
+    """A method of the best estimator; there is one if that has one."""
+
+    def has_it(search):
+        getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
+        return True
+
+    def method(self, X):
+        check_is_fitted(self, "best_estimator_")
+        return getattr(self.best_estimator_, name)(X)
+
+    method.__name__ = name
+    method.__doc__ = f"""Call {name} of the best estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray
+            What it returns.
+        """
+    return available_if(has_it)(method)
+
+
+class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
+    """Choose parameters under differential privacy, by sample and aggregate.
+
+    The rows are dealt into disjoint parts. In each part, every candidate is fitted on some rows and scored on the
+    others. One record bears on the scores of one part only, so the mean score of a candidate moves by at most one
+    part's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. This holds for
+    any estimator, private or not, and for any score.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is tuned; usually a pipeline with a private selector and a model.
+    param_grid : dict or list of dicts
+        As in scikit-learn's GridSearchCV.
+    epsilon : float, default=1.0
+        Privacy budget of the choice; above 0. Infinity chooses without noise. The refit costs what its private
+        estimators cost.
+    n_parts : int or "auto", default="auto"
+        Number of parts, at least 2, and at most a quarter of the number of rows. More parts need less noise, whose
+        scale is ``2 / (n_parts epsilon)`` of the range of the score, but each is smaller. "auto" is the square root of
+        the number of rows.
+    scoring : str, callable or None, default=None
+        As in GridSearchCV; a single score. None is the estimator's own: accuracy or R squared.
+    score_bounds : pair of floats, default=(0, 1)
+        Public range of the score; scores outside are clipped. For an error as ``neg_mean_squared_error``, give
+        the largest error that you care to tell from others.
+    test_size : float, default=0.25
+        Share of each part on which candidates are scored, in (0, 1).
+    refit : bool, default=True
+        Whether to fit the chosen candidate on all rows.
+    ledger : BudgetLedger, default=None
+        Where the cost of the choice is written before any candidate is fitted. The private estimators inside
+        `estimator` write that of the refit to their own `ledger`.
+    n_jobs : int, default=None
+        Parts that are worked on at the same time, as joblib counts jobs.
+    random_state : None, int or RandomState, default=None
+        None draws parts and noise from the operating system's entropy. A seed is for tests; it breaks the
+        guarantee, and warns.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters chosen.
+    best_index_ : int
+        Their place in ``ParameterGrid(param_grid)``.
+    best_estimator_ : estimator
+        The estimator with these parameters, fitted on all rows; only with `refit`.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of the choice and of the private estimators in the refit together.
+    n_parts_ : int
+        Number of parts.
+    noise_scale_ : float
+        Scale of the one-sided noise on the mean scores, as a share of the range of the score.
+    classes_ : ndarray of shape (n_classes,)
+        Labels that the best estimator knows, if it is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator tells; likewise `feature_names_in_`.
+
+    See Also
+    --------
+    search_cost : What scikit-learn's searches cost, whose scores carry no guarantee.
+
+    Notes
+    -----
+    What is private is the choice: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is
+    as private as it is by itself; an ordinary scikit-learn model is not.
+
+    In the parts, the private estimators inside `estimator` get `n_parts` times their epsilon, which makes their noise
+    about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A candidate that
+    fails in a part gets the lowest score there.
+
+    See ``docs/theory/search.md`` for the theorem. Outside the guarantee: errors raised on invalid data, and time.
+
+    References
+    ----------
+    .. [1] K. Nissim, S. Raskhodnikova and A. Smith, "Smooth Sensitivity and Sampling in Private Data Analysis",
+       STOC 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn.pipeline import Pipeline
+    >>> from skdpmic import DPMICSelector, PrivateGridSearch
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(4000, 5))
+    >>> y = (X[:, 3] - 0.5) ** 2
+    >>> selector = DPMICSelector(epsilon=2.0, bounds=(0, 1), target_bounds=(0, 0.25), release="support")
+    >>> pipeline = Pipeline([("select", selector), ("model", KNeighborsRegressor())])
+    >>> grid = {"select__k": [1, 5], "model__n_neighbors": [3, 40]}
+    >>> search = PrivateGridSearch(pipeline, grid, epsilon=2.0).fit(X, y)
+    >>> search.best_params_["model__n_neighbors"], search.privacy_spent_
+    (3, (4.0, 0.0))
+    """
+
+    def __init__(
+        self,
+        estimator,
+        param_grid,
+        *,
+        epsilon=1.0,
+        n_parts="auto",
+        scoring=None,
+        score_bounds=(0, 1),
+        test_size=0.25,
+        refit=True,
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.n_parts = n_parts
+        self.scoring = scoring
+        self.score_bounds = score_bounds
+        self.test_size = test_size
+        self.refit = refit
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Choose the parameters, and fit the estimator with them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            One record a row.
+        y : array-like of shape (n_samples,), default=None
+            The target.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described, if every candidate fails in every part, or if it is unknown how often
+            the estimator fits a private one inside it.
+        BudgetError
+            If a cost does not fit in its ledger.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            candidates = list(ParameterGrid(self.param_grid))
+            costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
+            scorer = check_scoring(self.estimator, self.scoring)
+            if y is None and get_tags(self).target_tags.required:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            X, y = indexable(X, y)
+            n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+            self.n_parts_ = self._check_n_parts(n_samples)
+            if self.random_state is not None:
+                warn_of_seed(stacklevel=2)
+            if self.ledger is not None:
+                self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
+
+            source = entropy_source(self.random_state)
+            parts = deal(n_samples, self.n_parts_, self.test_size, source)
+            trials = [_for_a_part(self.estimator, parameters, self.n_parts_, source) for parameters in candidates]
+            scores = self._score(trials, X, y, parts, scorer)
+            mechanism = self._mechanism()
+            self.best_index_ = int(mechanism.release(mean_over_parts(scores, self.score_bounds), source)[0])
+            self.noise_scale_ = mechanism.noise_scale
+            self.best_params_ = candidates[self.best_index_]
+            self._refit(X, y, costs[self.best_index_])
+        return self
+
+    def _check_parameters(self):
+        check_epsilon(self.epsilon)
+        check_ledger(self.ledger)
+        check_interval(self.score_bounds, "score_bounds")
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
+        if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
+            raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
+
+    def _check_n_parts(self, n_samples):
+        most = n_samples // 4
+        n_parts = math.isqrt(n_samples) if self.n_parts == "auto" else self.n_parts
+        if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= most:
+            raise ValueError(
+                f"n_parts must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
+                f"got {self.n_parts!r}."
+            )
+        return int(n_parts)
+
+    def _score(self, trials, X, y, parts, scorer):
+        """Scores of shape (n_candidates, n_parts); NaN where a candidate fails."""
+        scores = np.full((len(trials), len(parts)), np.nan)
+        for trial, row in zip(trials, scores, strict=True):
+            with warnings.catch_warnings(), contextlib.suppress(ValueError):  # raised if all fits of a trial fail
+                warnings.simplefilter("ignore")  # they would tell about the data
+                row[:] = cross_validate(trial, X, y, cv=parts, scoring=scorer, n_jobs=self.n_jobs)["test_score"]
+        if np.isnan(scores).all():
+            raise ValueError(
+                f"no candidate could be fitted and scored in any of the {len(parts)} parts of the data. "
+                f"{_why(trials[0], X, y, parts[:1], scorer)}Fit the estimator by itself to see more; parts may also be "
+                "too small for it, or lack a class, so try a smaller n_parts."
+            )
+        return scores
+
+    def _mechanism(self):
+        steps = grid_sensitivity(Fraction(1, self.n_parts_), MEAN_ERROR)
+        return OneShotTopK.for_budget(self.epsilon, 1, steps)
+
+    def _refit(self, X, y, cost):
+        epsilon, delta = self.epsilon, 0.0
+        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)  # of an earlier fit
+        if self.refit:
+            self.best_estimator_ = _candidate(self.estimator, self.best_params_)
+            self.best_estimator_.fit(X, y)
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.best_estimator_, name):
+                    setattr(self, name, getattr(self.best_estimator_, name))
+            epsilon, delta = _sum(self.epsilon, cost.epsilon), round_up(cost.delta)
+        self.privacy_spent_ = (float(epsilon), delta)
+
+    predict = _delegated("predict")
+    predict_proba = _delegated("predict_proba")
+    predict_log_proba = _delegated("predict_log_proba")
+    decision_function = _delegated("decision_function")
+
+    def score(self, X, y=None):
+        """Score of the best estimator, by `scoring`, on other data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+            A raw function of these data, without any guarantee for them.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y)
+
+    @property
+    def classes_(self):
+        """Labels that the best estimator knows."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.classes_
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "best_index_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags = inner.input_tags
+        return tags
+
+
+# --- The steps ----------------------------------------------------------------------------------------------------
+
+# Of a mean of numbers in [0, 1]: the sum is rounded once, and the division once.
+MEAN_ERROR = 2.0**-52
+
+
+def deal(n_samples, n_parts, test_size, source):
+    """Row numbers of disjoint parts, each as (training rows, test rows), drawn without looking at the rows."""
+    order = np.random.RandomState(_seed(source)).permutation(n_samples)
+    parts = []
+    for rows in np.array_split(order, n_parts):
+        n_test = min(max(round(test_size * len(rows)), 2), len(rows) - 2)  # R squared needs two
+        parts.append((rows[n_test:], rows[:n_test]))
+    return parts
+
+
+def mean_over_parts(scores, bounds):
+    """Mean of each candidate's clipped scores, as a share of their range. One part moves it by 1 / n_parts at most."""
+    lower, upper = check_interval(bounds, "score_bounds")
+    clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
+    shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)
+    return np.array([math.fsum(row) / len(row) for row in shares])
+
+
+def _candidate(estimator, parameters):
+    return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def _for_a_part(estimator, parameters, n_parts, source):
+    """The candidate as it is tried in each part.
+
+    Its private estimators have as much noise there as in the refit, and charge no one. Randomness that is left open
+    is fixed: were it drawn from one shared stream, a record could change what other parts draw.
+    """
+    trial = _candidate(estimator, parameters)
+    if is_private(trial):
+        return _more_epsilon(trial, n_parts)
+    for name, value in trial.get_params().items():
+        if is_private(value):
+            trial.set_params(**{name: _more_epsilon(value, n_parts)})
+    for name, value in trial.get_params().items():
+        owner = trial.get_params().get(name.rpartition("__")[0], trial)
+        if name.rpartition("__")[2] == "random_state" and value is None and not is_private(owner):
+            trial.set_params(**{name: _seed(source)})
+    return trial
+
+
+def _why(trial, X, y, part, scorer):
+    """What of the error of a fit can be told without quoting data."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cross_validate(trial, X, y, cv=part, scoring=scorer, error_score="raise")
+    except Exception as error:
+        return "".join(f"{message}. " for message in public_messages(error))
+    return ""
+
+
+def _more_epsilon(private, factor):
+    if isinstance(private, functools.partial):
+        changed = {"epsilon": private.keywords["epsilon"] * factor, "ledger": None}
+        return functools.partial(private.func, *private.args, **(private.keywords | changed))
+    return private.set_params(epsilon=private.epsilon * factor, ledger=None)
+
+
+def _seed(source):
+    return int.from_bytes(source(4), "little")
+
+
+def _sum(*epsilons):
+    return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))

@@ -1,0 +1,259 @@
+"""What search_cost says before a search is what its fits cost and what its ledger is charged."""
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaggingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePOut,
+    PredefinedSplit,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    check_cv,
+)
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, dp_mic_regression, search_cost
+
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+N = 60
+
+
+def table(n):
+    rng = np.random.default_rng(0)
+    return rng.random((n, 3)), rng.random(n)
+
+
+def pipeline(**parameters):
+    selector = DPMICSelector(**{"k": 1, "epsilon": 0.1} | PUBLIC | parameters)
+    return Pipeline([("select", selector), ("model", Ridge())])
+
+
+GRID = {"select__B": [8, 9, 10], "model__alpha": [0.1, 1, 10, 100]}  # 12 candidates
+
+
+def test_twelve_candidates_and_five_folds_cost_what_the_theory_says():
+    for cv in (5, None, KFold(5, shuffle=True)):
+        cost = search_cost(GridSearchCV(pipeline(epsilon=1.0), GRID, cv=cv))
+        assert (cost.epsilon, cost.delta) == (12 * 4 * 1.0 + 1.0, 0.0)
+        assert (cost.n_fits, cost.charged_epsilon, cost.charged_delta) == (61, 61.0, 0.0)
+    cost = search_cost(GridSearchCV(pipeline(epsilon=1.0), GRID, cv=5, refit=False))
+    assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (48.0, 60, 60.0)
+
+
+def test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest():
+    grid = {"select__epsilon": [0.1, 0.2, 0.7], "select__k": [1, 2]}
+    cost = search_cost(GridSearchCV(pipeline(), grid, cv=3))
+    assert cost.epsilon == 2 * 1.0 * 2 + 0.7
+    assert cost.charged_epsilon == 2 * 1.0 * 3 + 0.7
+    assert cost.n_fits == 6 * 3 + 1
+
+
+def test_deltas_are_summed_too():
+    cost = search_cost(GridSearchCV(pipeline(delta=1e-6), {"select__delta": [1e-6, 2e-6]}, cv=5))
+    assert (cost.delta, cost.charged_delta) == (14e-6, 17e-6)
+
+
+def test_infinite_epsilon_is_an_infinite_cost():
+    cost = search_cost(GridSearchCV(pipeline(), {"select__epsilon": [0.1, math.inf]}))
+    assert cost.epsilon == cost.charged_epsilon == math.inf
+
+
+def test_every_private_estimator_in_the_pipeline_counts():
+    scorer = DPMICScorer(epsilon=0.2, **PUBLIC)
+    nested = make_pipeline(
+        ColumnTransformer([("one", make_pipeline(DPMICSelector(epsilon=0.1)), [0, 1]), ("rest", "passthrough", [2])]),
+        make_union(SelectKBest(scorer), SelectKBest(partial(dp_mic_regression, epsilon=0.4, **PUBLIC))),
+        Ridge(),
+    )
+    cost = search_cost(GridSearchCV(nested, {"ridge__alpha": [1, 2]}, cv=2))
+    assert cost.epsilon == float(Fraction(7, 10) * 3)
+    assert cost.n_fits == 3 * (2 * 2 + 1)
+    grid = {"featureunion__selectkbest-1__score_func__epsilon": [1.2]}
+    assert search_cost(GridSearchCV(nested, grid, cv=2)).epsilon == 1.7 * 2
+
+
+def test_a_grid_may_replace_a_whole_step():
+    grid = [
+        {"select": ["passthrough"]},
+        {"select": [DPMICSelector(epsilon=0.5), SelectKBest(DPMICScorer(epsilon=0.3))]},
+        {"select__epsilon": [0.25], "model": ["passthrough", Ridge()]},
+    ]
+    cost = search_cost(GridSearchCV(pipeline(), grid, cv=2))
+    assert cost.epsilon == 0.5 + 0.3 + 0.25 * 2 + 0.5
+    assert cost.n_fits == 2 * 4 + 1
+    assert search_cost(GridSearchCV(pipeline(), {"select": [None]})).n_fits == 0
+
+
+def test_a_search_over_a_single_private_estimator():
+    assert search_cost(GridSearchCV(DPMICScorer(epsilon=0.5), {"B": [8, 9]}, cv=2)).epsilon == 1.5
+
+
+def test_what_fits_an_unknown_number_of_times_is_refused():
+    search = GridSearchCV(BaggingRegressor(pipeline()), {"n_estimators": [2]})
+    with pytest.raises(ValueError, match="how many times BaggingRegressor fits the private estimator"):
+        search_cost(search)
+
+
+@pytest.mark.parametrize("search", [Ridge(), None, 3])
+def test_what_is_no_search_is_refused(search):
+    with pytest.raises(TypeError, match=r"search must be a GridSearchCV, .*, got"):
+        search_cost(search)
+
+
+# --- Splits -------------------------------------------------------------------------------------------------------
+
+
+def most_trainings(cv, groups=None):
+    """In how many training sets the record is that is in most of them, by looking."""
+    X, y = np.zeros((N, 1)), np.arange(N) % 2
+    return max(np.bincount(np.concatenate([train for train, _ in cv.split(X, y, groups)])))
+
+
+SPLITS = [np.arange(N) % 3 != i for i in range(3)] + [np.arange(N) % 2 == 0]
+SPLITTERS = [
+    (4, 4, 3),
+    (KFold(4), 4, 3),
+    (StratifiedKFold(3), 3, 2),
+    (GroupKFold(3), 3, 2),
+    (RepeatedKFold(n_splits=4, n_repeats=3), 12, 9),
+    (RepeatedStratifiedKFold(n_splits=4, n_repeats=3), 12, 9),
+    (LeaveOneOut(), N, N - 1),
+    (LeavePOut(2), math.comb(N, 2), math.comb(N - 1, 2)),
+    (PredefinedSplit(np.arange(N) % 3), 3, 2),
+    (PredefinedSplit(np.arange(N) % 3 - 1), 2, 2),
+    (TimeSeriesSplit(4), 4, 4),
+    (ShuffleSplit(4, test_size=0.1), 4, 4),
+    ([(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in SPLITS], 4, 3),
+    ([(mask, ~mask) for mask in SPLITS], 4, 3),
+]
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize("cv, n_splits, n_trainings", SPLITTERS)
+def test_a_record_counts_as_often_as_it_can_be_in_a_training_set(cv, n_splits, n_trainings):
+    cost = search_cost(GridSearchCV(pipeline(epsilon=1), {}, cv=cv, refit=False), n_samples=N)
+    assert (cost.n_fits, cost.epsilon, cost.charged_epsilon) == (n_splits, n_trainings, n_splits)
+    if not isinstance(cv, list):
+        assert n_trainings >= most_trainings(check_cv(cv), np.arange(N) % 5)
+
+
+def test_splits_that_cannot_be_counted_are_refused():
+    with pytest.raises(ValueError, match=r"splits of LeaveOneOut\(\) is not known. Pass n_samples"):
+        search_cost(GridSearchCV(pipeline(), {}, cv=LeaveOneOut()))
+    with pytest.raises(ValueError, match=r"splits of LeaveOneGroupOut\(\) is not known"):
+        search_cost(GridSearchCV(pipeline(), {}, cv=LeaveOneGroupOut()), n_samples=N)
+    search = GridSearchCV(pipeline(), {}, cv=KFold(2).split(np.zeros(N)))
+    with pytest.raises(ValueError, match="cv must be a list of splits, not an iterator"):
+        search_cost(search)
+    assert len(list(search.cv)) == 2  # not used up
+
+
+# --- Random and halving searches ----------------------------------------------------------------------------------
+
+
+def test_epsilons_drawn_at_random_count_as_the_largest_possible():
+    for epsilons, largest in ((stats.uniform(0.5, 1), 1.5), ([0.5, 2, 1], 2), (stats.randint(1, 4), 3)):
+        search = RandomizedSearchCV(pipeline(), {"select__epsilon": epsilons, "model__alpha": stats.expon()}, n_iter=7)
+        cost = search_cost(search)
+        assert (cost.epsilon, cost.charged_epsilon, cost.n_fits) == (7 * 4 * largest + largest, 36 * largest, 36)
+    for unbounded in (stats.expon(), stats.halfcauchy(), type("Drawn", (), {"rvs": None})()):
+        with pytest.raises(ValueError, match="select__epsilon is drawn from a distribution without a known upper end"):
+            search_cost(RandomizedSearchCV(pipeline(), {"select__epsilon": unbounded}))
+    with pytest.raises(ValueError, match="select is drawn from a distribution of estimators"):
+        search_cost(RandomizedSearchCV(pipeline(), {"select": stats.expon()}))
+
+
+def test_lists_are_drawn_from_without_replacement():
+    search = RandomizedSearchCV(pipeline(), [{"select__B": [8, 9]}, {"select__B": [10]}], n_iter=10, cv=2)
+    assert search_cost(search).n_fits == 3 * 2 + 1
+    steps = {"select": ["passthrough", DPMICSelector(epsilon=0.5)], "model__alpha": [1, 2]}
+    assert search_cost(RandomizedSearchCV(pipeline(), steps, n_iter=3, cv=2)).charged_epsilon == 3.5
+
+
+SEARCHES = {
+    "grid": lambda p: GridSearchCV(p, {"select__B": [8, 9], "model__alpha": [1, 2]}, cv=3),
+    "no refit": lambda p: GridSearchCV(p, {"select__B": [8, 9]}, cv=3, refit=False),
+    "refit by name": lambda p: GridSearchCV(p, {"select__B": [8, 9]}, cv=3, scoring=["r2"], refit="r2"),
+    "steps": lambda p: GridSearchCV(p, {"select": ["passthrough", p.named_steps["select"]]}, cv=ShuffleSplit(2)),
+    "random": lambda p: RandomizedSearchCV(p, {"select__B": stats.uniform(8, 4)}, n_iter=3, cv=2),
+    "random list": lambda p: RandomizedSearchCV(p, {"select__B": [8, 9]}, n_iter=10, cv=2),
+    "halving": lambda p: HalvingGridSearchCV(p, GRID, cv=2, min_resources=12),
+    "halving, exhaust": lambda p: HalvingGridSearchCV(p, GRID, cv=2, factor=2),
+    "halving, smallest": lambda p: HalvingGridSearchCV(p, GRID, cv=5, factor=2.5, min_resources="smallest"),
+    "halving, aggressive": lambda p: HalvingGridSearchCV(
+        p, GRID, cv=2, factor=2, min_resources=20, aggressive_elimination=True
+    ),
+    "halving, iterations": lambda p: HalvingGridSearchCV(
+        p, {"select__B": [8, 9, 10]}, cv=2, factor=2, resource="model__max_iter", max_resources=20, min_resources=12
+    ),
+    "halving, random": lambda p: HalvingRandomSearchCV(
+        p, {"model__alpha": stats.expon()}, n_candidates=5, min_resources=24, cv=2
+    ),
+    "halving, random, exhaust": lambda p: HalvingRandomSearchCV(
+        p, {"model__alpha": stats.expon()}, min_resources=10, cv=2, factor=2
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The total space of parameters 2 is smaller")
+@pytest.mark.parametrize("name", SEARCHES)
+def test_real_searches_write_as_many_entries_as_was_said(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    search = SEARCHES[name](pipeline(ledger=ledger))
+    if "halving" in name:
+        search.set_params(scoring="neg_mean_squared_error", random_state=0)
+    search.set_params(error_score="raise")
+    cost = search_cost(search, n_samples=150)
+    search.fit(*table(150))
+    if name == "steps" and search.best_params_["select"] == "passthrough":
+        cost = search_cost(search.set_params(refit=False))  # the refit was counted at its worst
+    assert len(ledger.entries()) == cost.n_fits
+    assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
+
+
+def test_halving_is_bounded_where_it_depends_on_the_data():
+    search = HalvingGridSearchCV(pipeline(), GRID, cv=2, factor=2)
+    assert search_cost(search).n_fits == (12 + 6 + 3 + 2) * 2 + 1
+    assert search_cost(search, n_samples=10).n_fits == (12 + 6) * 2 + 1
+    classifier = HalvingGridSearchCV(
+        make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression()), {"dpmicselector__k": [1, 2, 3]}, factor=2, cv=2
+    )
+    assert search_cost(classifier, n_samples=10).n_fits == (3 + 2) * 2 + 1
+    varying = HalvingGridSearchCV(pipeline(), {"select__epsilon": [1, 2, 4]}, cv=2, factor=2)
+    assert search_cost(varying).charged_epsilon == (7 + 6) * 2 + 4  # the costliest go on
+    with pytest.raises(ValueError, match="resource='select__epsilon'"):
+        search_cost(HalvingGridSearchCV(pipeline(), GRID, resource="select__epsilon", max_resources=3))
+    with pytest.raises(ValueError, match="n_samples must be given"):
+        search_cost(HalvingRandomSearchCV(pipeline(), {"model__alpha": stats.expon()}, min_resources=10))
+
+
+def test_the_text_says_what_is_outside_the_guarantee():
+    text = repr(search_cost(GridSearchCV(pipeline(), GRID)))
+    assert "epsilon=4.9, delta=0.0, n_fits=61, charged_epsilon=6.1" in text
+    assert "scores" in text
+    assert "outside the guarantee" in text
+
+
+def test_a_model_without_private_parts_costs_nothing():
+    cost = search_cost(GridSearchCV(make_pipeline(LinearRegression()), {}))
+    assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)
