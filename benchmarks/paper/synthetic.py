@@ -8,7 +8,7 @@ Each of 50 runs draws a sample of its own. Errors are against MIC* of the distri
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.mechanisms import MECHANISMS, METHODS, NOISES, errors, outputs, settings
+from benchmarks.paper.mechanisms import MECHANISMS, METHODS, NOISES, SIMULATED, errors, outputs, settings
 from benchmarks.paper.plots import boxplots
 from benchmarks.paper.samples import EPSILONS, N_SAMPLES, distributions, sample
 from benchmarks.paper.store import completed, parser_of, result_path, write_csv
@@ -40,10 +40,10 @@ def measured(options):
     rows = []
     for n in (25, 250, 1000, 5000) if options.quick else N_SAMPLES:
         configurations = [
-            configuration(n, name, r2, mechanism, noise, epsilon, runs)
+            configuration(n, name, r2, *method, epsilon, max(runs // 5, 2) if method == SIMULATED else runs)
             for name, r2 in distributions(options.quick)
             for epsilon in EPSILONS
-            for mechanism, noise in METHODS
+            for method in METHODS
         ]
         rows += completed(options.output / "raw" / "synthetic.csv", configurations, compute, f"n = {n}")
     return pd.DataFrame(rows)

@@ -17,8 +17,16 @@ MEASURES = ("bias", "variance", "error")
 
 # Tables 1 and 3: bias, variance; Section 5.2: unsigned error, at epsilon = 1 only.
 PAPER = {
-    (1.0, "Spellman23"): {"MICe-Lap": (0.18, 0.23, 0.46), "MICr-Lap": (0.14, 0.17, 0.39), "MICr-Geom": (0.24, 0.01, 0.25)},
-    (1.0, "Baseball"): {"MICe-Lap": (0.30, 0.21, None), "MICr-Lap": (0.02, 0.02, 0.097), "MICr-Geom": (0.06, 9e-4, 0.068)},
+    (1.0, "Spellman23"): {
+        "MICe-Lap": (0.18, 0.23, 0.46),
+        "MICr-Lap": (0.14, 0.17, 0.39),
+        "MICr-Geom": (0.24, 0.01, 0.25),
+    },
+    (1.0, "Baseball"): {
+        "MICe-Lap": (0.30, 0.21, None),
+        "MICr-Lap": (0.02, 0.02, 0.097),
+        "MICr-Geom": (0.06, 9e-4, 0.068),
+    },
     (1.0, "Spellman4381"): {
         "MICe-Lap": (0.26, 0.17, None),
         "MICr-Lap": (-0.01, 4e-4, 0.016),

@@ -41,9 +41,7 @@ def measured(options):
         if mechanism == "MICr-Lap":
             scores = np.array([pair.mic_r(B, c) for pair in pairs])
             return {"error": expected_error(scores, truth, laplace_scale(mechanism, noise, n, epsilon)).mean()}
-        released = [
-            published_scores(pair, epsilon, B, c, 1, (seed + run) % 2**32) for run, pair in enumerate(pairs)
-        ]
+        released = [published_scores(pair, epsilon, B, c, 1, (seed + run) % 2**32) for run, pair in enumerate(pairs)]
         return {"error": np.abs(np.concatenate(released) - truth).mean()}
 
     rows = []
