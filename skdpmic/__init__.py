@@ -7,7 +7,7 @@ from skdpmic.mic.mic_e import mic_e
 from skdpmic.mic.pairs import mic_cross, mic_pairs
 from skdpmic.mic.statistics import mic_r
 from skdpmic.privacy.ledger import BudgetLedger
-from skdpmic.privacy.pairs import mic_r_geometric, mic_r_laplace
+from skdpmic.privacy.pairs import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
@@ -26,6 +26,7 @@ __all__ = [
     "dp_mic_regression",
     "mic_cross",
     "mic_e",
+    "mic_e_laplace",
     "mic_pairs",
     "mic_r",
     "mic_r_geometric",

@@ -103,15 +103,16 @@ def mass_grid(free_ends, fixed_ends, fixed_groups, n_fixed, n_master):
     Grid
     """
     starts = equipartition(fixed_ends, n_fixed)
-    part = _parts_of_records(starts, fixed_groups)
+    part = parts_of_records(starts, fixed_groups)
     clump_ends = _clumps(free_ends, part)
     if len(clump_ends) - 1 > n_master:
         clump_ends = clump_ends[equipartition(clump_ends, n_master)]
-    return Grid(_cumulative_counts(part, clump_ends, len(starts) - 1))
+    return Grid(cumulative_counts(part, clump_ends, len(starts) - 1))
 
 
 @jit
-def _parts_of_records(starts, groups):
+def parts_of_records(starts, groups):
+    """The part of each record, from its group and the groups where the parts begin."""
     part_of_group = np.empty(starts[-1], dtype=np.uint32)
     for j in range(len(starts) - 1):
         part_of_group[starts[j] : starts[j + 1]] = j
@@ -154,7 +155,8 @@ def _is_pure(part, start, end):
 
 
 @jit
-def _cumulative_counts(part, ends, n_parts):
+def cumulative_counts(part, ends, n_parts):
+    """``below[j, t]``: records in the first j parts among the first ``ends[t]``, for ascending ends from 0 on."""
     below = np.zeros((n_parts + 1, len(ends)), dtype=np.uint32)
     for t in range(len(ends) - 1):
         for i in range(ends[t], ends[t + 1]):

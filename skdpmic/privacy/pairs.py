@@ -1,4 +1,4 @@
-"""A private score of one pair of variables."""
+"""Private scores of one pair of variables."""
 
 import math
 
@@ -6,13 +6,16 @@ import numpy as np
 
 from skdpmic.defaults import default_B, default_c, default_parts
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.mic_e import mass_plan
+from skdpmic.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.mic.rank_grids import mic_e_of_ranks, ranks_in_y
 from skdpmic.mic.statistics import ContinuousTarget, grid_size
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 
 def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
@@ -81,9 +84,87 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     target = ContinuousTarget(y, y_bounds, B, c)
     score = target.score(x, x_bounds)
     steps = grid_sensitivity(mic_r_sensitivity(len(x)), target.rounding_error)
-    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
-    released, _ = mechanism.release(np.array([score]), entropy_source(random_state))
-    return float(released[0])
+    return _release(score, steps, epsilon, entropy_source(random_state))
+
+
+def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None):
+    """MICe of one pair under epsilon-differential privacy, by the Laplace mechanism (MICe-Lap).
+
+    It needs no bounds, as only the order of the values matters, and much more noise than :func:`mic_r_laplace`, to be
+    preferred wherever a public range is known.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers, one record an index; at least 4.
+    epsilon : float
+        Privacy budget, above 0; infinity gives MICe without noise.
+    B : float, default=0.6
+        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) that stands for
+        ``max(n_samples ** B, 4)``. The noise grows with it.
+    c : float, default=15
+        How much finer than the merged partition its master partition is; above 0.
+    ledger : BudgetLedger, default=None
+        Where the cost is written before the score is computed.
+    random_state : None, int or RandomState, default=None
+        None draws the noise from the operating system's entropy. A seed is for tests, and warns.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+    BudgetError
+        If epsilon does not fit in `ledger`.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If `random_state` is not None.
+
+    Notes
+    -----
+    The score is MICe of Definition 2.3 of [1]_: all partitions are equipartitions by rank, equal values being put in
+    random order, separately for x and y. :func:`mic_e` keeps equal values together and cuts between clumps; then
+    one record can change the score by far more than Theorem 3.1 of [1]_ says, and noise would not hide it
+    (``docs/theory/mic_e.md``).
+
+    The noise has scale ``(l + 1) d(ceil(n / l)) / (n epsilon)`` with ``l = B / 2``, about ``log2(2 n / B) B / (2 n
+    epsilon)``: less than a quarter of that of [1]_. At the default B and epsilon = 1 it is 0.21 for n = 1,000 and 0.02
+    for n = 1,000,000.
+
+    References
+    ----------
+    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
+       Coefficients", ICML 2022; Definition 2.3, Mechanism 1 and Theorem 3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mic_e_laplace
+    >>> x = np.linspace(0, 1, 5000)
+    >>> mic_e_laplace(x, x**2, epsilon=10, B=8) > 0.9
+    True
+    """
+    x, y = check_pair(x, y, min_samples=4)
+    check_epsilon(epsilon)
+    check_B(B)
+    check_c(c)
+    check_ledger(ledger)
+    if random_state is not None:
+        warn_of_seed(stacklevel=2)
+    if ledger is not None:
+        ledger.charge("mic_e_laplace", epsilon, n=len(x), d=1)
+
+    n, B, source = len(x), grid_size(B, len(x)), entropy_source(random_state)
+    plan = mass_plan(B, c)
+    score = mic_e_of_ranks(ranks_in_y(x, y, *_random_keys(n, source)), plan, entropy_table(n))
+    steps = grid_sensitivity(mic_e_sensitivity(n, B), rounding_error(n, plan))
+    return _release(score, steps, epsilon, source)
 
 
 def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
@@ -166,6 +247,21 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     mechanism = GeometricMechanism.for_budget(epsilon, 1)
     noisy = mechanism.release(counter.count(x, x_bounds), len(x), entropy_source(random_state))
     return TableScorer(len(x), mechanism.scale, B, is_discrete=False).score(noisy)
+
+
+def _random_keys(n, source):
+    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
+
+    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
+    look like one another.
+    """
+    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
+
+
+def _release(score, steps, epsilon, source):
+    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
+    released, _ = mechanism.release(np.array([score]), source)
+    return float(released[0])
 
 
 def resolve_parts(B, c, n, epsilon, n_classes=None):

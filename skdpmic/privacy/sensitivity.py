@@ -1,6 +1,6 @@
-"""How much replacing one record can change a score: the global sensitivity of MICr, in bits.
+"""How much replacing one record can change a score: the global sensitivity of MICr and of MICe, in bits.
 
-The proofs are in ``docs/theory/sensitivity.md``. Every value is rounded up.
+The proofs are in ``docs/theory/sensitivity.md`` and ``docs/theory/mic_e.md``. Every value is rounded up.
 """
 
 import math
@@ -22,7 +22,7 @@ def binary_mi_sensitivity(n):
     float
         ``h(1/n) = (log2 n) / n + ((n - 1) / n) log2(n / (n - 1))`` bits, rounded up.
     """
-    return (math.log2(n) - (n - 1) * math.log1p(-1 / n) / math.log(2)) / n * _ROUND_UP
+    return _d(n) / n * _ROUND_UP
 
 
 def mi_sensitivity(n):
@@ -39,8 +39,7 @@ def mi_sensitivity(n):
     float
         Bits, rounded up.
     """
-    m = (n + 1) / 2
-    return 2 * (math.log2(m) - (m - 1) * math.log1p(-1 / m) / math.log(2)) / n * _ROUND_UP
+    return 2 * _d((n + 1) / 2) / n * _ROUND_UP
 
 
 def mic_r_sensitivity(n):
@@ -78,3 +77,27 @@ def mic_r_discrete_sensitivity(n, n_classes, B):
     if n_classes == 3 and B >= 12:
         return max(binary_mi_sensitivity(n), mi_sensitivity(n) / math.log2(3) * _ROUND_UP)
     return binary_mi_sensitivity(n)
+
+
+def mic_e_sensitivity(n, B):
+    """Bound on the sensitivity of MICe over grids with cuts at fixed ranks, for any c.
+
+    Parameters
+    ----------
+    n : int, at least 2
+    B : float, at least 4
+        Maximum grid size, as a number.
+
+    Returns
+    -------
+    float
+        The largest ``(l + 1) d(ceil(n / l)) / n`` of the sizes l = 2 ... B / 2 of the fixed axis, with d as in
+        :func:`mi_sensitivity`, but at most 1, the range of the score. Bits, rounded up.
+    """
+    sizes = range(2, min(int(B // 2), n - 1) + 1)  # with one record in every part, none tells more than another
+    return min(max(((size + 1) * _d(-(-n // size)) / n * _ROUND_UP for size in sizes), default=0.0), 1.0)
+
+
+def _d(m):
+    """d(m) = m log2 m - (m - 1) log2(m - 1), the growth of m log2 m, for m > 1."""
+    return math.log2(m) - (m - 1) * math.log1p(-1 / m) / math.log(2)

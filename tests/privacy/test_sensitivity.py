@@ -1,7 +1,6 @@
 """The sensitivities are upper bounds, attained; each step of docs/theory/sensitivity.md that numbers can test holds.
 
-The searches ask for the largest change of a score when one record is replaced. Two neighbours share n - 1 records, so
-it is the largest value over all sets of n - 1 records of (max - min) of the score over the place of the last record.
+Searches at larger n, by hill climbing, are in test_audit_search.py.
 """
 
 import math
@@ -12,9 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.mic.optimize_axis import entropy_table
-from skdpmic.mic.partitions import Axis, class_axis, equipartitions, range_axis, refine
-from skdpmic.mic.statistics import DiscreteTarget, _largest_entry, continuous_plan, discrete_plan
+from skdpmic.mic.statistics import DiscreteTarget
 from skdpmic.privacy.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
@@ -22,6 +19,7 @@ from skdpmic.privacy.sensitivity import (
     mic_r_sensitivity,
 )
 from tests.naive import naive_mutual_information
+from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places
 
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
@@ -286,121 +284,6 @@ def test_information_of_a_table_with_a_lone_record():
 # --- All data sets, by exhaustion -----------------------------------------------------------------------------
 
 
-@numba.njit
-def _score(x, y, plan, both, table):
-    """MICr, in both orientations or with x as the free axis only."""
-    score = _largest_entry(x, y, plan, table)
-    if both:
-        score = max(score, _largest_entry(y, x, plan, table))
-    return score
-
-
-@numba.njit
-def _range_over_last_record(records, x, y, plan, both, table):
-    """Max - min of the score of `records`, given by places, and one more record, over the place of that one."""
-    n = len(records) + 1
-    places = np.append(records, 0)
-    smallest, largest = np.inf, -np.inf
-    for last in range(len(x.cells)):
-        places[n - 1] = last
-        score = _score(_at_places(x, places), _at_places(y, places), plan, both, table)
-        smallest, largest = min(smallest, score), max(largest, score)
-    return largest - smallest
-
-
-@numba.njit
-def _at_places(axis, places):
-    """The axis of records that stand on some of the places of `axis`."""
-    cells = axis.cells[places]
-    counts = np.zeros(len(axis.counts), np.int64)
-    for cell in cells:
-        counts[cell] += 1
-    return Axis(cells, counts, axis.sizes, axis.first_cell)
-
-
-@numba.njit
-def _is_first_of_its_kind(records, symmetries):
-    """Whether no symmetry turns the ascending `records` into lexicographically smaller ones."""
-    for symmetry in symmetries:
-        image = np.sort(symmetry[records])
-        for i in range(len(records)):
-            if image[i] != records[i]:
-                if image[i] < records[i]:
-                    return False
-                break
-    return True
-
-
-@numba.njit
-def _largest_change(n, x, y, plan, both, symmetries, table):
-    """Over all multisets of n - 1 places, up to symmetry: the largest range over the last record."""
-    n_places = len(x.cells)
-    records = np.zeros(n - 1, np.int64)
-    largest = 0.0
-    while True:
-        if _is_first_of_its_kind(records, symmetries):
-            largest = max(largest, _range_over_last_record(records, x, y, plan, both, table))
-        i = n - 2
-        while i >= 0 and records[i] == n_places - 1:
-            i -= 1
-        if i < 0:
-            return largest
-        records[i:] = records[i] + 1
-
-
-def _numeric_places(B, c, positions):
-    """Both axes, one record on each place of a square grid, and the symmetries of MICr as permutations of the places.
-
-    `positions` are the coordinates in (0, 1); None puts one into every cell of the common refinement, and then every
-    data set is equivalent to one on these places.
-    """
-    plan = continuous_plan(B, c, "reduced")
-    partitions = equipartitions(plan[:, :2])
-    if positions is None:
-        edges, _ = refine(0.0, 1.0, partitions)
-        inner = np.concatenate([[0.0], edges, [1.0]])
-        positions = (inner[:-1] + inner[1:]) / 2
-    positions = np.array(positions)
-    x, y = (axis.ravel() for axis in np.meshgrid(positions, positions, indexing="ij"))
-    places = np.arange(len(x)).reshape(len(positions), -1)
-    symmetries = [places, places.T]
-    if np.allclose(positions, 1 - positions[::-1]):
-        symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
-    return (
-        range_axis(x, 0.0, 1.0, partitions),
-        range_axis(y, 0.0, 1.0, partitions),
-        plan,
-        True,
-        np.array([symmetry.ravel() for symmetry in symmetries]),
-    )
-
-
-def _flips(places):
-    return [places, places[::-1], places[:, ::-1], places[::-1, ::-1]]
-
-
-def _class_places(n_classes, B, c):
-    """The same for a discrete target, one place for each part of the master partition and each class: all data sets."""
-    plan = discrete_plan(B, c, n_classes)
-    n_master = plan[0, 1]
-    x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
-    places = np.arange(n_master * n_classes).reshape(n_master, n_classes)
-    symmetries = [
-        turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
-    ]
-    return (
-        range_axis((x + 0.5) / n_master, 0.0, 1.0, equipartitions(plan[:, 1])),
-        class_axis(codes, n_classes),
-        plan,
-        False,
-        np.array([symmetry.ravel() for symmetry in symmetries]),
-    )
-
-
-def _exhaustive(n, places):
-    return _largest_change(n, *places, entropy_table(n))
-
-
 THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
 SIX = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # in quarters 0 0 1 2 3 3, in sixths 0 1 2 3 4 5
@@ -456,14 +339,14 @@ def _cases(fast, slow):
 @compiled_only
 @pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
 def test_largest_change_over_all_data_sets_is_h_of_1_over_n(B, c, positions, n):
-    largest = _exhaustive(n, _numeric_places(B, c, positions))
+    largest = largest_change_of_mic_r(n, numeric_places(B, c, positions))
     assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
 
 
 @compiled_only
 @pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
 def test_largest_change_over_all_data_sets_against_classes_is_within_the_sensitivity(n_classes, B, c, n):
-    largest = _exhaustive(n, _class_places(n_classes, B, c))
+    largest = largest_change_of_mic_r(n, class_places(n_classes, B, c))
     assert binary_mi_sensitivity(n) - ERROR <= largest <= mic_r_discrete_sensitivity(n, n_classes, B) + ERROR
     if n <= 8 or n_classes != 3 or B < 12:
         assert largest == pytest.approx(binary_mi_sensitivity(n), abs=ERROR)
@@ -496,53 +379,5 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("n", [4, 5])
 def test_the_exhaustive_search_catches_a_sensitivity_that_is_too_small(name, n):
-    assert _exhaustive(n, _numeric_places(9, 1, FOUR)) > BROKEN[name](n) + 1e-3
-    assert _exhaustive(n, _class_places(3, 9, 1)) > BROKEN[name](n) + 1e-3
-
-
-# --- Larger data sets, by hill climbing -----------------------------------------------------------------------
-
-
-@numba.njit
-def _climb(seed, n, n_steps, x, y, plan, both, table):
-    """The largest range over the last record that a walk over data sets finds; it never steps down."""
-    np.random.seed(seed)
-    n_places = len(x.cells)
-    if seed == 0:
-        records = np.zeros(n - 1, np.int64)
-    else:  # a few heavy places
-        records = np.random.choice(np.random.choice(n_places, size=4), size=n - 1)
-    best = _range_over_last_record(records, x, y, plan, both, table)
-    for _ in range(n_steps):
-        trial = records.copy()
-        target = np.random.randint(n_places)
-        if np.random.random() < 0.1:  # one place empties into another
-            trial[trial == trial[np.random.randint(n - 1)]] = target
-        else:
-            for _ in range(np.random.randint(1, 4)):
-                trial[np.random.randint(n - 1)] = target
-        value = _range_over_last_record(trial, x, y, plan, both, table)
-        if value >= best:
-            best, records = value, trial
-    return best
-
-
-@compiled_only
-@pytest.mark.parametrize("n", [10, 30, 60, 124, 200])
-@pytest.mark.parametrize("B, c", [(9, 1), (16, 1)])
-def test_hill_climbing_never_exceeds_the_sensitivity(n, B, c):
-    x, y, plan, both, _ = _numeric_places(B, c, FOUR)
-    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, entropy_table(n)) for seed in range(5)]
-    assert max(found) <= mic_r_sensitivity(n) + ERROR
-    assert found[0] >= 0.99 * binary_mi_sensitivity(n)  # seed 0 starts from the worst case, all records in one place
-    assert max(found[1:]) >= 0.5 * binary_mi_sensitivity(n)  # and the search finds its way from elsewhere
-
-
-@compiled_only
-@pytest.mark.parametrize("n_classes, B", [(2, 8), (3, 9), (3, 12), (4, 16)])
-@pytest.mark.parametrize("n", [10, 60, 200])
-def test_hill_climbing_against_classes_never_exceeds_the_sensitivity(n_classes, B, n):
-    x, y, plan, both, _ = _class_places(n_classes, B, 2)
-    found = [_climb(seed, n, 20_000 // n, x, y, plan, both, entropy_table(n)) for seed in range(5)]
-    assert max(found) <= mic_r_discrete_sensitivity(n, n_classes, B) + ERROR
-    assert found[0] >= 0.99 * binary_mi_sensitivity(n)
+    assert largest_change_of_mic_r(n, numeric_places(9, 1, FOUR)) > BROKEN[name](n) + 1e-3
+    assert largest_change_of_mic_r(n, class_places(3, 9, 1)) > BROKEN[name](n) + 1e-3

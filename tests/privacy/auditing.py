@@ -1,0 +1,134 @@
+"""Audits measure from outside how much privacy a mechanism loses.
+
+An audit takes a *release*, a function of a table that returns all that is published, and never looks inside. So a
+broken mechanism goes through the very audit that the real one passes, and must fail it.
+"""
+
+import math
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+from scipy import stats
+
+from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.noise import discrete_laplace, entropy_source
+
+# --- By sampling ------------------------------------------------------------------------------------------------
+
+
+def privacy_loss_at_least(release, here, there, event, n_runs, alpha):
+    """Lower confidence bound, of level 1 - alpha, on log P(event | here) - log P(event | there).
+
+    Each probability has a one-sided Clopper-Pearson bound of level 1 - alpha / 2. For a mechanism that is
+    epsilon-differentially private, and an event chosen before looking, the bound exceeds epsilon with probability at
+    most alpha.
+
+    Parameters
+    ----------
+    release : callable
+        Takes a table, returns what is published; or an array of it, of draws that are independent of one another.
+    here, there : neighbouring tables
+    event : callable
+        Takes what `release` returns, says whether (or for which draws) the event occurred.
+    n_runs : int
+        On each table.
+    alpha : float
+    """
+    occurred_here, occurred_there = (
+        np.array([event(release(table)) for _ in range(n_runs)]).ravel() for table in (here, there)
+    )
+    hits_here, hits_there, n = occurred_here.sum(), occurred_there.sum(), len(occurred_here)
+    if hits_here == 0:
+        return -math.inf
+    at_least = stats.beta.ppf(alpha / 2, hits_here, n - hits_here + 1)
+    at_most = 1.0 if hits_there == n else stats.beta.ppf(1 - alpha / 2, hits_there + 1, n - hits_there)
+    return math.log(at_least / at_most)
+
+
+# --- Exactly ----------------------------------------------------------------------------------------------------
+
+
+def law_of(release, noises):
+    """Probability of every outcome of `release`, a function of the noise.
+
+    Parameters
+    ----------
+    release : callable
+        The real code behind the draw; its outcome must be hashable.
+    noises : iterable of (noise, probability)
+    """
+    law = defaultdict(float)
+    for noise, probability in noises:
+        law[release(noise)] += probability
+    return dict(law)
+
+
+def largest_log_ratio(here, there):
+    """Largest |log(P(outcome | here) / P(outcome | there))| of two laws; infinite if only one allows an outcome."""
+    return max(
+        abs(math.log(here[outcome] / there[outcome])) if here.get(outcome) and there.get(outcome) else math.inf
+        for outcome in here.keys() | there.keys()
+    )
+
+
+def noises_within(cdf, lowest, highest):
+    """All integers in lowest ... highest with their probabilities under `cdf`, the ends taking what lies beyond."""
+    z = np.arange(lowest, highest + 1)
+    at_most = cdf(z)
+    at_most[-1] = 1.0
+    return list(zip(z.tolist(), np.diff(at_most, prepend=0.0).tolist(), strict=True))
+
+
+def independent(*noises_of):
+    """Several draws of noise at once: lists, with the products of their probabilities."""
+    for draws in product(*noises_of):
+        yield [z for z, _ in draws], math.prod(probability for _, probability in draws)
+
+
+# --- Attacks ----------------------------------------------------------------------------------------------------
+
+
+def float_laplace(score, scale, rng):
+    """What not to do: the textbook's Laplace noise in floating point (u is a multiple of 2**-53)."""
+    sign = 1 if rng.random() < 0.5 else -1
+    return score + sign * scale * math.log(1 - rng.random())
+
+
+def float_laplace_can_give(released, score, scale):
+    """Whether `float_laplace` around this score can return exactly this number (Mironov 2012).
+
+    The sampler is inverted approximately, and all its inputs near that are tried.
+    """
+    guess = round(math.exp(-abs(released - score) / scale) * 2**53)
+    return any(
+        score + sign * scale * math.log(u * 2.0**-53) == released
+        for u in range(max(guess - 40, 1), min(guess + 41, 2**53))
+        for sign in (1, -1)
+    )
+
+
+def off_the_grid(released):
+    """How many of these numbers are not multiples of the grid step within [0, 1], as all released scores must be."""
+    released = np.asarray(released)
+    return int(np.sum((released / GRID != np.rint(released / GRID)) | (released < 0) | (released > 1)))
+
+
+def scores_behind_one_seed(first, second, seeds):
+    """The grid values of the scores without noise, from two releases that share one of these seeds; or None.
+
+    Parameters
+    ----------
+    first, second : (released scores, noise scale)
+        Of one table, at different epsilon.
+    """
+    for seed in seeds:
+        guesses = [_minus_noise(*release, seed) for release in (first, second)]
+        if (guesses[0] == guesses[1]).all():
+            return guesses[0]
+    return None
+
+
+def _minus_noise(released, noise_scale, seed):
+    noise = discrete_laplace(round(noise_scale / GRID), len(released), entropy_source(seed))
+    return np.rint(released / GRID).astype(np.int64) - noise.astype(np.int64)

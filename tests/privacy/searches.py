@@ -1,0 +1,223 @@
+"""Searches for the data set on which replacing one record changes a score most: exhaustive, and by hill climbing.
+
+Two neighbours share n - 1 records, so the largest change is the largest value, over all sets of n - 1 records, of
+max - min of the score over the place of the last record.
+"""
+
+from itertools import permutations
+
+import numba
+import numpy as np
+
+from skdpmic.mic.mic_e import mass_plan
+from skdpmic.mic.optimize_axis import entropy_table
+from skdpmic.mic.partitions import Axis, class_axis, equipartitions, range_axis, refine
+from skdpmic.mic.rank_grids import mic_e_of_ranks
+from skdpmic.mic.statistics import _largest_entry, continuous_plan, discrete_plan
+
+# --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
+
+
+@numba.njit
+def _score(x, y, plan, both, table):
+    """MICr, in both orientations or with x as the free axis only."""
+    score = _largest_entry(x, y, plan, table)
+    if both:
+        score = max(score, _largest_entry(y, x, plan, table))
+    return score
+
+
+@numba.njit
+def _range_over_last_record(records, x, y, plan, both, table):
+    """Max - min of the score of `records`, given by places, and one more record, over the place of that one."""
+    n = len(records) + 1
+    places = np.append(records, 0)
+    smallest, largest = np.inf, -np.inf
+    for last in range(len(x.cells)):
+        places[n - 1] = last
+        score = _score(_at_places(x, places), _at_places(y, places), plan, both, table)
+        smallest, largest = min(smallest, score), max(largest, score)
+    return largest - smallest
+
+
+@numba.njit
+def _at_places(axis, places):
+    """The axis of records that stand on some of the places of `axis`."""
+    cells = axis.cells[places]
+    n_before = np.zeros(len(axis.n_before), np.int64)
+    for cell in cells:
+        n_before[cell + 1 :] += 1
+    return Axis(cells, n_before, axis.sizes, axis.first_cell)
+
+
+@numba.njit
+def _is_first_of_its_kind(records, symmetries):
+    """Whether no symmetry turns the ascending `records` into lexicographically smaller ones."""
+    for symmetry in symmetries:
+        image = np.sort(symmetry[records])
+        for i in range(len(records)):
+            if image[i] != records[i]:
+                if image[i] < records[i]:
+                    return False
+                break
+    return True
+
+
+@numba.njit
+def _largest_change(n, x, y, plan, both, symmetries, table):
+    """Over all multisets of n - 1 places, up to symmetry: the largest range over the last record."""
+    n_places = len(x.cells)
+    records = np.zeros(n - 1, np.int64)
+    largest = 0.0
+    while True:
+        if _is_first_of_its_kind(records, symmetries):
+            largest = max(largest, _range_over_last_record(records, x, y, plan, both, table))
+        i = n - 2
+        while i >= 0 and records[i] == n_places - 1:
+            i -= 1
+        if i < 0:
+            return largest
+        records[i:] = records[i] + 1
+
+
+def numeric_places(B, c, positions):
+    """Both axes, one record on each place of a square grid, and the symmetries of MICr as permutations of the places.
+
+    `positions` are the coordinates in (0, 1); None puts one into every cell of the common refinement, and then every
+    data set is equivalent to one on these places.
+    """
+    plan = continuous_plan(B, c, "reduced")
+    partitions = equipartitions(plan[:, :2])
+    if positions is None:
+        edges, _ = refine(0.0, 1.0, partitions)
+        inner = np.concatenate([[0.0], edges, [1.0]])
+        positions = (inner[:-1] + inner[1:]) / 2
+    positions = np.array(positions)
+    x, y = (axis.ravel() for axis in np.meshgrid(positions, positions, indexing="ij"))
+    places = np.arange(len(x)).reshape(len(positions), -1)
+    symmetries = [places, places.T]
+    if np.allclose(positions, 1 - positions[::-1]):
+        symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
+    return (
+        range_axis(x, 0.0, 1.0, partitions),
+        range_axis(y, 0.0, 1.0, partitions),
+        plan,
+        True,
+        np.array([symmetry.ravel() for symmetry in symmetries]),
+    )
+
+
+def _flips(places):
+    return [places, places[::-1], places[:, ::-1], places[::-1, ::-1]]
+
+
+def class_places(n_classes, B, c):
+    """The same for a discrete target, one place for each part of the master partition and each class: all data sets."""
+    plan = discrete_plan(B, c, n_classes)
+    n_master = plan[0, 1]
+    x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
+    places = np.arange(n_master * n_classes).reshape(n_master, n_classes)
+    symmetries = [
+        turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
+    ]
+    return (
+        range_axis((x + 0.5) / n_master, 0.0, 1.0, equipartitions(plan[:, 1])),
+        class_axis(codes, n_classes),
+        plan,
+        False,
+        np.array([symmetry.ravel() for symmetry in symmetries]),
+    )
+
+
+def largest_change_of_mic_r(n, places):
+    """Over all data sets of n records on these places: the largest change of the score."""
+    return _largest_change(n, *places, entropy_table(n))
+
+
+def climb_mic_r(seed, n, n_steps, places):
+    """The largest change that a walk over data sets of n records finds; it never steps down.
+
+    Seed 0 starts from all records in one place, the others from a few heavy places.
+    """
+    x, y, plan, both, _ = places
+    rng = np.random.default_rng(seed)
+    n_places = len(x.cells)
+    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
+
+    def step(records):
+        target = rng.integers(n_places)
+        if rng.random() < 0.1:  # one place empties into another
+            records[records == records[rng.integers(n - 1)]] = target
+        else:
+            records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
+
+    table = entropy_table(n)
+    return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, plan, both, table))
+
+
+def _climb(state, step, n_steps, height):
+    best = height(state)
+    for _ in range(n_steps):
+        trial = state.copy()
+        step(trial)
+        value = height(trial)
+        if value >= best:
+            best, state = value, trial
+    return best
+
+
+# --- MICe: a data set is a permutation, the ranks in y in ascending order of x -----------------------------------
+
+
+def mic_e_of(y_ranks, B, c):
+    """The score that is released with noise."""
+    return mic_e_of_ranks(np.asarray(y_ranks), mass_plan(float(B), c), entropy_table(len(y_ranks)))
+
+
+def largest_change_of_mic_e(n, B, c):
+    """Over all pairs of neighbours of n records: the largest change of the score."""
+    plan, table = mass_plan(float(B), c), entropy_table(n)
+    return max(_range_of_ranks(np.array(y_ranks), np.arange(n), plan, table) for y_ranks in permutations(range(n - 1)))
+
+
+def climb_mic_e(seed, n, n_steps, B, c):
+    """The largest change that a walk over data sets of n records finds; it never steps down.
+
+    The walk starts from the finest fixed partition's columns lying in two rows by turns, or in three.
+    """
+    rng = np.random.default_rng(seed)
+    row = np.arange(n - 1) // max(n // int(B // 2), 1) % (2 + seed % 2)
+    start = np.argsort(np.argsort(row + rng.uniform(0, 0.9, size=n - 1)))
+    last_ranks = np.unique([0, n // 3, n // 2, n - 1])
+
+    def step(y_ranks):
+        for _ in range(rng.integers(1, 4)):  # a run of records is reversed, or two change their places in y
+            i, j = np.sort(rng.integers(n - 1, size=2))
+            if rng.random() < 0.3:
+                y_ranks[i:j] = y_ranks[i:j][::-1].copy()
+            else:
+                y_ranks[[i, j]] = y_ranks[[j, i]]
+
+    plan, table = mass_plan(float(B), c), entropy_table(n)
+    return _climb(start, step, n_steps, lambda y_ranks: _range_of_ranks(y_ranks, last_ranks, plan, table))
+
+
+@numba.njit
+def _range_of_ranks(y_ranks, ranks, plan, table):
+    """Max - min of the score of these records and one more, whose ranks in x and y are among `ranks`."""
+    smallest, largest = np.inf, -np.inf
+    for i in ranks:
+        for j in ranks:
+            value = mic_e_of_ranks(_with_record(y_ranks, i, j), plan, table)
+            smallest, largest = min(smallest, value), max(largest, value)
+    return largest - smallest
+
+
+@numba.njit
+def _with_record(y_ranks, i, j):
+    """One record more, at rank i in x and rank j in y."""
+    longer = np.empty(len(y_ranks) + 1, np.int64)
+    for t in range(len(y_ranks)):
+        longer[t + (t >= i)] = y_ranks[t] + (y_ranks[t] >= j)
+    longer[i] = j
+    return longer

@@ -1,0 +1,154 @@
+"""The public mechanisms, run as a user runs them, lose no more privacy than they say; broken ones are found out.
+
+Each audit is of one event that was chosen beforehand, on neighbours for which the loss comes near epsilon, at
+alpha = 1e-2 and a fixed seed. The runs are as many as find out half the noise with probability 0.95 or more.
+"""
+
+import numpy as np
+import pytest
+
+from skdpmic import DPMICScorer, DPMICSelector, mic_e_laplace, mic_r_laplace
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from tests.privacy.auditing import privacy_loss_at_least
+
+ALPHA = 1e-2
+EPSILON = 1.0
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
+PAIR = {"bounds": ((0, 1), (0, 1)), "B": 4, "c": 1}
+COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on from run to run
+
+
+# --- Neighbours -------------------------------------------------------------------------------------------------
+
+
+def lone_record(n=20):
+    """All records in one corner, score 0; then one of them in the opposite corner, score h(1/n)."""
+    x = np.zeros(n)
+    x_other = x.copy()
+    x_other[-1] = 1
+    return (x[:, None], x), (x_other[:, None], x_other)
+
+
+def contest(n=20):
+    """The record in the corner shows in the first feature or in the second one: their scores change places."""
+    X, y = np.zeros((n, 2)), np.zeros(n)
+    X[-1, 0] = y[-1] = 1
+    return (X, y), (X[:, ::-1], y)
+
+
+def zigzag(n=40):
+    """Ten records low in y, ten high, ten low, ten high, MICe 1; then the first record in x is made the last."""
+    x = np.arange(float(n))
+    y = np.random.default_rng(0).random(n) + np.arange(n) // (n // 4) % 2
+    x_other = x.copy()
+    x_other[0] = n
+    return (x[:, None], y), (x_other[:, None], y)
+
+
+# --- Releases: functions of a table and a source of noise -------------------------------------------------------
+
+
+def release_mic_r_laplace(table, source, epsilon=EPSILON):
+    X, y = table
+    return mic_r_laplace(X[:, 0], y, epsilon=epsilon, random_state=source, **PAIR)
+
+
+def release_mic_e_laplace(table, source, epsilon=EPSILON):
+    X, y = table
+    return mic_e_laplace(X[:, 0], y, epsilon=epsilon, B=8, c=1, random_state=source)
+
+
+def release_scores(table, source, epsilon=EPSILON):
+    X, y = np.repeat(table[0], COPIES, axis=1), table[1]
+    return DPMICScorer(epsilon=COPIES * epsilon, random_state=source, **PUBLIC).fit(X, y).scores_
+
+
+def release_scores_against_classes(table, source, epsilon=EPSILON):
+    X, y = np.repeat(table[0], COPIES, axis=1), table[1]
+    public = {"bounds": (0, 1), "classes": [0, 1], "B": 4, "c": 1}
+    return DPMICScorer(epsilon=COPIES * epsilon, random_state=source, **public).fit(X, y).scores_
+
+
+def release_support(table, source, epsilon=EPSILON):
+    selector = DPMICSelector(k=1, epsilon=epsilon, release="support", random_state=source, **PUBLIC)
+    return selector.fit(*table).get_support(indices=True)[0]
+
+
+def is_zero(score):
+    return score == 0
+
+
+def is_one(score):
+    return score == 1
+
+
+def is_first(feature):
+    return feature == 0
+
+
+AUDITS = {
+    # the release, neighbours, event, runs
+    "mic_r_laplace": (release_mic_r_laplace, lone_record, is_zero, 300),
+    "mic_e_laplace": (release_mic_e_laplace, zigzag, is_one, 700),
+    "scores": (release_scores, lone_record, is_zero, 30),
+    "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
+    "support": (release_support, contest, is_first, 400),
+}
+
+
+def loss_of(name, seed=0, **changed):
+    release, neighbours, event, n_runs = AUDITS[name]
+    source = np.random.RandomState(seed)
+    here, there = neighbours()
+    return privacy_loss_at_least(lambda table: release(table, source, **changed), here, there, event, n_runs, ALPHA)
+
+
+# --- What they must withstand -----------------------------------------------------------------------------------
+
+
+@seeded
+@pytest.mark.parametrize("name", AUDITS)
+def test_no_release_loses_more_than_epsilon(name):
+    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
+
+
+@seeded
+@pytest.mark.parametrize("name", AUDITS)
+def test_half_the_noise_is_found_out(name):
+    assert loss_of(name, epsilon=2 * EPSILON) > EPSILON  # says EPSILON, has the noise of twice as much
+
+
+# --- Sensitivity of the old n -----------------------------------------------------------------------------------
+
+
+class Refitted:
+    """A release by one estimator that has been fitted to a larger table before."""
+
+    def __init__(self, source):
+        self.scorer = DPMICScorer(random_state=source, **PUBLIC).fit(np.zeros((1000, COPIES)), np.zeros(1000))
+
+    def __call__(self, table):
+        X, y = np.repeat(table[0], COPIES, axis=1), table[1]
+        return self.scorer.set_params(epsilon=COPIES * EPSILON).fit(X, y).scores_
+
+
+def with_noise_for_1000_records(table, source):
+    """Says EPSILON, has the noise that this takes at n = 1,000."""
+    ratio = mic_r_sensitivity(len(table[1])) / mic_r_sensitivity(1000)
+    return release_scores(table, source, epsilon=EPSILON * ratio)
+
+
+@seeded
+def test_a_second_fit_to_fewer_records_loses_no_more_than_epsilon():
+    loss = privacy_loss_at_least(Refitted(np.random.RandomState(0)), *lone_record(), is_zero, 30, ALPHA)
+    assert EPSILON / 4 < loss <= EPSILON
+
+
+@seeded
+def test_the_sensitivity_of_the_old_n_is_found_out():
+    source = np.random.RandomState(0)
+    loss = privacy_loss_at_least(
+        lambda table: with_noise_for_1000_records(table, source), *lone_record(), is_zero, 30, ALPHA
+    )
+    assert loss > EPSILON

@@ -1,0 +1,136 @@
+"""The counterexamples of docs/theory/corrections.md, and the sensitivities that hold instead."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from tests.naive import naive_mutual_information
+
+# --- Lazarsfeld, Johnson and Adeniran (ICML 2022), Lemma B.9 ------------------------------------------------------
+
+
+def test_information_changes_more_than_the_terms_of_the_two_cells_that_change():
+    before, after = [[3, 1], [0, 0]], [[3, 0], [0, 1]]  # one record moves from cell (1, 2) to cell (2, 2)
+
+    def term(table, i, j):
+        p, n = np.array(table) / 4, 4
+        return p[i, j] * math.log2(p[i, j] / (p[i].sum() * p[:, j].sum())) if p[i, j] * n > 0 else 0.0
+
+    two_cells = sum(abs(term(after, i, j) - term(before, i, j)) for i, j in [(0, 1), (1, 1)])
+    change = naive_mutual_information(after) - naive_mutual_information(before)
+    assert two_cells == pytest.approx(0.5)
+    assert change == pytest.approx(0.8113, abs=1e-4)
+    assert change <= (4 * math.log2(4) + 6) / 4  # the lemma's bound is true all the same
+
+
+# --- Measures of ranks, without ties ------------------------------------------------------------------------------
+
+
+def largest_change(measure, n):
+    """Of a measure of records whose ranks in y are given in ascending order of x: over all pairs of neighbours."""
+    largest = 0.0
+    for rest in permutations(range(n - 1)):
+        values = []
+        for j in range(n):
+            raised = [rank + (rank >= j) for rank in rest]
+            values += [measure(np.array([*raised[:i], j, *raised[i:]])) for i in range(n)]
+        largest = max(largest, max(values) - min(values))
+    return largest
+
+
+def kendall(y_ranks):
+    n = len(y_ranks)
+    concordant = sum((y_ranks[i + 1 :] > y_ranks[i]).sum() for i in range(n))
+    return 2 * abs(2 * concordant - n * (n - 1) / 2) / (n * (n - 1))
+
+
+def spearman(y_ranks):
+    n = len(y_ranks)
+    return 1 - 6 * ((y_ranks - np.arange(n)) ** 2).sum() / (n * (n**2 - 1))
+
+
+def chatterjee(y_ranks):
+    return 1 - 3 * np.abs(np.diff(y_ranks)).sum() / (len(y_ranks) ** 2 - 1)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_kendall_is_4_over_n_sensitive(n):
+    assert largest_change(kendall, n) == pytest.approx(4 / n)
+    assert 4 / n > 2 / (n - 1)  # the published sensitivity
+
+
+@pytest.mark.parametrize("n", [6, 100])
+def test_kendall_changes_by_4_over_n_when_the_top_record_gets_the_least_y(n):
+    concordant = np.arange(n)
+    assert kendall(concordant) - kendall(np.append(concordant[1:], 0)) == pytest.approx(4 / n)
+
+
+def test_conditional_kendall_exceeds_its_published_sensitivity_with_one_block():
+    n = 100
+    weight = 9 * n * (n - 1) / (2 * (2 * n + 5))
+    concordant = np.arange(n)
+    change = math.sqrt(weight) * (kendall(concordant) - kendall(np.append(concordant[1:], 0)))
+    assert change == pytest.approx(6 / math.sqrt(n), rel=0.03)
+    assert change > 4.5 / math.sqrt(n - 1)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_spearman_is_6_over_n_plus_1_sensitive(n):
+    assert largest_change(spearman, n) == pytest.approx(6 / (n + 1))
+    if n >= 5:
+        assert largest_change(lambda y_ranks: abs(spearman(y_ranks)), n) == pytest.approx(6 / (n + 1))
+
+
+def test_spearman_needs_n_squared_minus_1_in_its_denominator():
+    reversed_order = np.arange(10)[::-1]
+    assert spearman(reversed_order) == pytest.approx(-1)
+    assert abs(1 - 6 * ((reversed_order - np.arange(10)) ** 2).sum() / (10 * 9)) == pytest.approx(21)  # as printed
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_chatterjee_has_the_sensitivity_that_was_enumerated(n):
+    assert largest_change(chatterjee, n) == pytest.approx(3 * (2 * n - 5) / (n**2 - 1))
+
+
+# --- HSIC and distance variance -----------------------------------------------------------------------------------
+
+
+def hsic(K, L):
+    n = len(K)
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return (centred * L).sum() / (n - 1) ** 2
+
+
+def distances(x):
+    return np.abs(x[:, None] - x)
+
+
+def published_hsic_sensitivity(n):
+    return (12 * n - 11) / (n - 1) ** 2
+
+
+def test_a_kernel_scaled_by_the_largest_distance_exceeds_the_sensitivity_of_hsic():
+    def distance_variance(x):
+        K = 1 - distances(x) / distances(x).max()
+        return hsic(K, K)
+
+    n = 100
+    x = np.repeat([0.0, 1e-6], n // 2)
+    x_other = x.copy()
+    x_other[0] = 1.0
+    change = distance_variance(x) - distance_variance(x_other)
+    assert change == pytest.approx(0.2547, abs=1e-3)
+    assert published_hsic_sensitivity(n) == pytest.approx(0.1213, abs=1e-4)
+
+
+def test_a_fixed_kernel_stays_within_a_third_of_it():
+    rng = np.random.default_rng(0)
+    for n in (4, 10, 40):
+        for _ in range(200):
+            x, y = rng.choice([0, 0.5, 1], size=(2, n)) if rng.random() < 0.5 else rng.random((2, n))
+            x_other, y_other = x.copy(), y.copy()
+            x_other[0], y_other[0] = rng.integers(2, size=2)
+            here, there = (hsic(1 - distances(u), 1 - distances(v)) for u, v in ((x, y), (x_other, y_other)))
+            assert abs(here - there) <= 4 * n / (n - 1) ** 2 < published_hsic_sensitivity(n)
