@@ -5,6 +5,8 @@
 Uses the results of tables.py, and computes what is missing.
 """
 
+from itertools import pairwise
+
 import pandas as pd
 
 from benchmarks.paper.mechanisms import MECHANISMS, NOISES
@@ -29,7 +31,7 @@ def with_bins(rows, collection):
     """The rows of a collection, with their bin of MICe; the highest bin holds 1."""
     rows = rows[rows.collection == collection]
     edges = BINS[collection]
-    labels = [f"{lo:g}–{hi:g}" for lo, hi in zip(edges, edges[1:], strict=False)]  # noqa: RUF001
+    labels = [f"{lo:g}–{hi:g}" for lo, hi in pairwise(edges)]  # noqa: RUF001
     return rows.assign(bin=pd.cut(rows.mic_e, [*edges[:-1], 1.001], labels=labels, right=False))
 
 

@@ -7,21 +7,20 @@ A mechanism is a function of a pair, epsilon, the number of runs and a seed, and
 import math
 import warnings
 from functools import cached_property, lru_cache
+from itertools import product
 
 import numpy as np
 
 from benchmarks.paper.published_geometric import published_scores
-from skdpmic import PrivacyLeakWarning, mic_e, mic_r, mic_r_geometric
+from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
 from skdpmic.defaults import default_B, default_c, default_parts
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")
 NOISES = ("paper", "shipped")
-METHODS = tuple(
-    (mechanism, noise) for mechanism in MECHANISMS for noise in NOISES if (mechanism, noise) != ("MICe-Lap", "shipped")
-)
+METHODS = tuple(product(MECHANISMS, NOISES))
 SIMULATED = ("MICr-Geom", "shipped")  # a run takes 0.01 to 0.2 s, so there are fewer of them
 
 # Table 2 of the paper: n, and (c, B) of each mechanism and epsilon.
@@ -46,6 +45,14 @@ class Pair:
     def mic_e(self):
         """MICe(n^0.6, 15), what the paper measures errors against on real data."""
         return mic_e(self.x, self.y)
+
+    @cached_property
+    def mic_e_of_ranks(self):
+        """MICe as the package's MICe-Lap computes it, of five random orders of equal values, if there are any."""
+        has_ties = any(len(np.unique(values)) < self.n for values in (self.x, self.y))
+        orders = range(5 if has_ties else 1)
+        scores = [without_warning(mic_e_laplace, self.x, self.y, epsilon=math.inf, random_state=i) for i in orders]
+        return np.array(scores)
 
     def mic_r(self, B, c):
         if (B, c) not in self._mic_r:
@@ -73,7 +80,8 @@ def settings(mechanism, noise, n, epsilon):
 
 def laplace_scale(mechanism, noise, n, epsilon):
     if noise == "shipped":
-        return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(mic_r_sensitivity(n), 0)).noise_scale
+        sensitivity = mic_e_sensitivity(n, n**0.6) if mechanism == "MICe-Lap" else mic_r_sensitivity(n)
+        return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(sensitivity, 0)).noise_scale
     if mechanism == "MICe-Lap":
         return n**0.6 * (2 * math.log2(n) + 4.8) / n / epsilon
     return (4 * math.log2(n) + 6) / n / epsilon
@@ -89,7 +97,10 @@ def outputs(pair, mechanism, noise, epsilon, runs, seed):
         return shipped_geometric(pair, epsilon, runs, seed)
     if mechanism == "MICr-Geom":
         return published_scores(pair, epsilon, B, c, runs, seed)
-    score = pair.mic_e if mechanism == "MICe-Lap" else pair.mic_r(B, c)
+    if mechanism == "MICr-Lap":
+        score = pair.mic_r(B, c)
+    else:
+        score = pair.mic_e if noise == "paper" else np.resize(pair.mic_e_of_ranks, runs)
     draw = np.random.RandomState(seed)
     scale = laplace_scale(mechanism, noise, pair.n, epsilon)
     added = draw.laplace(scale=scale, size=runs) if noise == "paper" else draw.choice(exact_laplace(scale), runs)
@@ -97,24 +108,23 @@ def outputs(pair, mechanism, noise, epsilon, runs, seed):
 
 
 def shipped_geometric(pair, epsilon, runs, seed):
-    random_state = np.random.RandomState(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        scores = [
-            mic_r_geometric(pair.x, pair.y, epsilon=epsilon, bounds=pair.bounds, random_state=random_state)
-            for _ in range(runs)
-        ]
-    return np.array(scores)
+    source = np.random.RandomState(seed)
+    options = {"epsilon": epsilon, "bounds": pair.bounds, "random_state": source}
+    return np.array([without_warning(mic_r_geometric, pair.x, pair.y, **options) for _ in range(runs)])
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def exact_laplace(scale, size=100_000):
-    """Draws of the package's own noise, of which each run takes one: a hundred at a time would cost ten times as much."""
-    mechanism = LaplaceMechanism.of_noise_scale(scale)
+    """Draws of the package's own noise, of which each run takes one; drawing few at a time takes ten times as long."""
+    steps = LaplaceMechanism.of_noise_scale(scale).scale
+    return discrete_laplace(steps, size, entropy_source(np.random.RandomState(0))).astype(np.float64) * GRID
+
+
+def without_warning(function, *arguments, **options):
+    """Call a mechanism that warns of its seed; here the noise has nobody to protect."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        source = entropy_source(0)
-    return discrete_laplace(mechanism.scale, size, source).astype(np.float64) * GRID
+        return function(*arguments, **options)
 
 
 # --- Errors -------------------------------------------------------------------------------------------------------
