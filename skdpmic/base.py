@@ -94,6 +94,7 @@ class BaseDPMIC(BaseEstimator):
                 vars(self).pop(name, None)
             self.epsilon_per_feature_ = self._epsilon_per_feature()
             self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
+            self.c_ = self._resolve_c(len(X), target)
             cost = self._cost()
             self._charge(cost, len(X))
             self._release(Table(X, lower, upper, target), entropy_source(self.random_state))
@@ -129,6 +130,11 @@ class BaseDPMIC(BaseEstimator):
             return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
 
+    def _resolve_c(self, n_samples, target):
+        if self.mechanism == "geometric":
+            return resolve_parts(self.B_, self.c, n_samples, self.epsilon_per_feature_, target.n_classes)[1]
+        return resolve_c(self.c)
+
     def _cost(self):
         """What a fit costs."""
         rho = rho_for(self.epsilon, self.delta) if self.delta > 0 else None
@@ -160,7 +166,6 @@ class BaseDPMIC(BaseEstimator):
         return mechanism.release(raw.values, source)
 
     def _raw_scores(self, table):
-        self.c_ = resolve_c(self.c)
         scorer = table.target.scorer(self.B_, self.c_)
         return RawScores(
             values=table.each_feature(scorer.score, self.n_jobs),
@@ -170,7 +175,7 @@ class BaseDPMIC(BaseEstimator):
     def _release_counts(self, table, source):
         """Add noise to a table of counts for each feature, and compute scores from these."""
         n, n_classes = len(table.X), table.target.n_classes
-        n_parts, self.c_ = resolve_parts(self.B_, self.c, n, self.epsilon_per_feature_, n_classes)
+        n_parts, _ = resolve_parts(self.B_, self.c, n, self.epsilon_per_feature_, n_classes)
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
         counts = table.each_feature(table.target.counter(n_parts).count, self.n_jobs)
         self.noisy_counts_ = mechanism.release(counts, n, source)
