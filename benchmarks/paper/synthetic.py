@@ -38,7 +38,7 @@ def measured(options):
 
     runs = options.runs or (10 if options.quick else 50)
     rows = []
-    for n in (25, 250, 1000, 5000) if options.quick else N_SAMPLES:
+    for n in options.n or ((25, 250, 1000, 5000) if options.quick else N_SAMPLES):
         configurations = [
             configuration(n, name, r2, *method, epsilon, max(runs // 5, 2) if method == SIMULATED else runs)
             for name, r2 in distributions(options.quick)
@@ -90,7 +90,9 @@ def draw(rows, epsilon, path):
 
 
 def main(argv=None):
-    options = parser_of(__doc__.splitlines()[0]).parse_args(argv)
+    parser = parser_of(__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, nargs="+", choices=N_SAMPLES, help="only these numbers of records")
+    options = parser.parse_args(argv)
     rows = measured(options)
     table = summary(rows)
     write_csv(result_path(options, "synthetic.csv"), table)

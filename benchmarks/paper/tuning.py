@@ -45,7 +45,7 @@ def measured(options):
         return {"error": np.abs(np.concatenate(released) - truth).mean()}
 
     rows = []
-    for n in (250, 1000) if options.quick else TUNED_N:
+    for n in options.n or ((250, 1000) if options.quick else TUNED_N):
         configurations = [
             dict(zip(names, (mechanism, noise, epsilon, n, name, r2, B, c, runs), strict=True))
             for name, r2 in distributions(options.quick)
@@ -105,7 +105,9 @@ def best(objective, name):
 
 
 def main(argv=None):
-    options = parser_of(__doc__.splitlines()[0]).parse_args(argv)
+    parser = parser_of(__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, nargs="+", choices=TUNED_N, help="only these numbers of records")
+    options = parser.parse_args(argv)
     table = summary(measured(options))
     write_csv(result_path(options, "tuning.csv"), table)
     return table
