@@ -93,7 +93,9 @@ class BaseDPMIC(BaseEstimator):
             for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
                 vars(self).pop(name, None)
             self.epsilon_per_feature_ = self._epsilon_per_feature()
-            self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
+            # Noisy tables have parts that were fitted with the B of a continuous target.
+            n_classes = None if self.mechanism == "geometric" else target.n_classes
+            self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_, n_classes)
             cost = self._cost()
             self._charge(cost, len(X))
             self._release(Table(X, lower, upper, target), entropy_source(self.random_state))
@@ -160,7 +162,7 @@ class BaseDPMIC(BaseEstimator):
         return mechanism.release(raw.values, source)
 
     def _raw_scores(self, table):
-        self.c_ = resolve_c(self.c)
+        self.c_ = resolve_c(self.c, len(table.X), self.epsilon_per_feature_, table.target.n_classes)
         scorer = table.target.scorer(self.B_, self.c_)
         return RawScores(
             values=table.each_feature(scorer.score, self.n_jobs),
