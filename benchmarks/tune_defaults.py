@@ -7,8 +7,8 @@ check   the error of the automatic choice beside the least of the grid, on sampl
         epsilon of the table; makes benchmarks/results/defaults.csv and docs/images/defaults.png.
 
 Half an hour on one core. MICr of every sample at all B and c of the grid, without noise, is kept in --cache, a file for
-each repetition, and an interrupted run goes on from there. `--quick` takes a minute: few n, distributions and repetitions;
-give it a --table, --results and --images of its own.
+each repetition, and an interrupted run goes on from there. `--quick` takes a minute: few n, distributions and
+repetitions; give it a --table, --results and --images of its own.
 
 The error is the weighted sum of Lazarsfeld, Johnson and Adeniran (ICML 2022), Appendix E.2.3: the mean unsigned error
 of the private score against MIC*, over distributions, weighted so that all values of MIC* count alike. The noise is not
@@ -19,7 +19,7 @@ import argparse
 import csv
 import math
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def quantiles(mixture, axis, size):
     return np.interp(np.arange(1, size) / size, below, values)
 
 
-@lru_cache(maxsize=None)
+@cache
 def classes(key, n_classes):
     """Inner edges of the classes of y: of equal width for every other distribution, of equal mass for the rest."""
     if KEYS.index(key) % 2:
@@ -118,7 +118,7 @@ def mutual_information(joint):
     return (entr(joint.sum(axis=0)).sum() + entr(joint.sum(axis=1)).sum() - entr(joint).sum()) / math.log(2)
 
 
-@lru_cache(maxsize=None)
+@cache
 def population_value(key, n_classes):
     """What MICr tends to: MIC*, or the same with the classes of y as the fixed axis."""
     if n_classes == 0:

@@ -38,7 +38,7 @@ def default_B(n, epsilon, n_classes=None):
 
 
 def default_c(n, epsilon, n_classes=None):
-    """How much finer than the merged partition a master partition is; parameters and source as for :func:`default_B`."""
+    """How much finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
     return round(_interpolate("m", n, epsilon, n_classes) / _interpolate("k", n, epsilon, n_classes), _DIGITS)
 
 
