@@ -93,8 +93,7 @@ class BaseDPMIC(BaseEstimator):
             for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
                 vars(self).pop(name, None)
             self.epsilon_per_feature_ = self._epsilon_per_feature()
-            self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
-            self.c_ = self._resolve_c(len(X), target)
+            self.B_, self.c_ = self._resolve_grid(len(X), target.n_classes)
             cost = self._cost()
             self._charge(cost, len(X))
             self._release(Table(X, lower, upper, target), entropy_source(self.random_state))
@@ -130,10 +129,13 @@ class BaseDPMIC(BaseEstimator):
             return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
         return float(self.epsilon) / self.n_features_in_
 
-    def _resolve_c(self, n_samples, target):
+    def _resolve_grid(self, n_samples, n_classes):
+        """B and c as numbers; for noisy tables, B is that of a continuous target, with which their parts were fitted."""
+        epsilon = self.epsilon_per_feature_
         if self.mechanism == "geometric":
-            return resolve_parts(self.B_, self.c, n_samples, self.epsilon_per_feature_, target.n_classes)[1]
-        return resolve_c(self.c)
+            B = resolve_B(self.B, n_samples, epsilon)
+            return B, resolve_parts(B, self.c, n_samples, epsilon, n_classes)[1]
+        return resolve_B(self.B, n_samples, epsilon, n_classes), resolve_c(self.c, n_samples, epsilon, n_classes)
 
     def _cost(self):
         """What a fit costs."""

@@ -75,7 +75,7 @@ def settings(mechanism, noise, n, epsilon):
         return B, c
     if mechanism == "MICr-Geom":
         return default_B(n, epsilon), float(default_parts(n, epsilon))
-    return default_B(n, epsilon), default_c()
+    return default_B(n, epsilon), default_c(n, epsilon)
 
 
 def laplace_scale(mechanism, noise, n, epsilon):
