@@ -130,7 +130,7 @@ class BaseDPMIC(BaseEstimator):
         return float(self.epsilon) / self.n_features_in_
 
     def _resolve_grid(self, n_samples, n_classes):
-        """B and c as numbers; for noisy tables, B is that of a continuous target, with which their parts were fitted."""
+        """B and c as numbers; for noisy tables, B of a continuous target, with which their parts were fitted."""
         epsilon = self.epsilon_per_feature_
         if self.mechanism == "geometric":
             B = resolve_B(self.B, n_samples, epsilon)
