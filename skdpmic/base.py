@@ -144,8 +144,8 @@ class BaseDPMIC(BaseEstimator):
         ------
         ValueError, TypeError
             If `bounds`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from those of the
-            sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken from
-            the sketch. The estimator is then left as it was.
+            sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken
+            from the sketch. The estimator is then left as it was.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
@@ -265,8 +265,8 @@ class BaseDPMIC(BaseEstimator):
     def __getstate__(self):
         if "_sketch" in vars(self):
             raise TypeError(
-                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact counts, "
-                "as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
+                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
+                "counts, as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
             )
         return super().__getstate__()
 

@@ -30,6 +30,5 @@ def each_feature(function, columns, lower, upper, n_jobs):
 
 
 def _each_of_block(function, columns, lower, upper):
-    return [
-        function(*feature) for feature in zip(columns, zip(lower.tolist(), upper.tolist(), strict=True), strict=True)
-    ]
+    bounds = zip(lower.tolist(), upper.tolist(), strict=True)
+    return [function(*feature) for feature in zip(columns, bounds, strict=True)]

@@ -26,8 +26,8 @@ class RangeGridSketch:
     Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
     and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
 
-    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only what
-    `fit_sketch` of an estimator publishes is private.
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only
+    what `fit_sketch` of an estimator publishes is private.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class RangeGridSketch:
     c : float, default=5.0
         How much finer than a merged partition its master partition is; above 0.
     n_parts : int, default=None
-        If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this many
-        parts of the feature, and of a continuous target; at least 2.
+        If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
+        many parts of the feature, and of a continuous target; at least 2.
     n_features : int, default=None
         Number of features; needed if neither `bounds` nor `feature_names` tells.
     feature_names : array-like of str, default=None

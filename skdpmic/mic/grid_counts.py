@@ -1,7 +1,7 @@
 """Counts on all grids of MICr at once, which add up: those of a table are the sum of those of its pieces.
 
-All grids with one master partition are read from one table: the cells that their fixed partitions have in common, by the
-master parts. The tables of all master partitions, one after the other, tell as much about the records as MICr needs.
+All grids with one master partition are read from one table: the cells that their fixed partitions have in common, by
+the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know.
 """
 
 import numpy as np
@@ -74,15 +74,19 @@ class DiscreteGrids:
         self._target = self.place(np.empty(0, dtype=np.int64))
 
     def place(self, codes):
+        """The target's class numbers, made ready to be counted with features."""
         return class_axis(codes, self._n_classes)
 
     def count(self, x, bounds, target):
+        """Counts of the feature `x` with a target that was placed: a flat uint32 array."""
         return count_grids(placed(x, bounds, self._partitions), target, self._plan)
 
     def score(self, counts, bounds, table):
+        """MICr from the counts of a feature: the number that the records give, bit for bit."""
         return _largest_entry(counts, self._target, self._plan, table)
 
     def rounding_error(self, n):
+        """Bound on the distance of a score of n records from its exact value."""
         return rounding_error(n, self._plan)
 
 
@@ -174,7 +178,7 @@ def _largest_entry(counts, fixed, plan, table):
 
 @jit
 def _below(counts):
-    """What `cumulative_counts` makes of the same records: sums over the first rows and columns, without empty columns."""
+    """Sums over the first rows and columns, without empty columns: what `cumulative_counts` makes of the records."""
     n_rows, n_columns = counts.shape
     column = np.zeros(n_columns, dtype=np.uint32)
     for u in range(n_rows):

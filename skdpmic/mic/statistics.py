@@ -170,7 +170,7 @@ def end_of_group(plan, start):
 
 @jit
 def largest_of_group(below, fixed, common, plan, table):
-    """The largest entry of the grids of `plan`, which have one master partition, from what `cumulative_counts` gives."""
+    """The largest entry of the grids of `plan`, which have one master partition, from `cumulative_counts`."""
     largest = 0.0
     for n_fixed, _, k_max in plan:
         segments = segments_of(below, column_borders(below, fixed, common, n_fixed), table)

@@ -358,8 +358,8 @@ class ChargesLate(DPMICScorer):
     def _charge(self, cost, n_samples):
         self._late = cost, n_samples
 
-    def _release(self, raw, source):
-        super()._release(raw, source)
+    def _release(self, data, grids, source):
+        super()._release(data, grids, source)
         super()._charge(*self._late)
 
 
