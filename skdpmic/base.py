@@ -282,12 +282,12 @@ class BaseDPMIC(BaseEstimator):
         return records, self._grids(records.n_samples, X.shape[1], records.n_classes)
 
     def _count_where_it_lies(self, X, y):
-        from skdpmic.distributed import count, feature_names, n_rows  # imports dask
+        from skdpmic.distributed import count_collection, feature_names, n_rows  # imports dask
 
         needs_n = "auto" in (self.B, self.c) or (isinstance(self.B, numbers.Real) and self.B < 1)
         n_expected = n_rows(X) if needs_n else 4
         empty = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=feature_names(X))
-        sketch = count(empty, X, y)
+        sketch = count_collection(empty, X, y)
         return sketch, self._agree_with(sketch)
 
     def _agree_with(self, sketch):

@@ -1,7 +1,11 @@
 """One function over many features, in blocks and on several cores."""
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import gen_even_slices
+
+_COPIED_AT_ONCE = 16  # two cache lines of a record
+_COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
 
 
 def each_feature(function, columns, lower, upper, n_jobs):
@@ -31,4 +35,14 @@ def each_feature(function, columns, lower, upper, n_jobs):
 
 def _each_of_block(function, columns, lower, upper):
     bounds = zip(lower.tolist(), upper.tolist(), strict=True)
-    return [function(*feature) for feature in zip(columns, bounds, strict=True)]
+    return [function(*feature) for feature in zip(_near_memory(columns), bounds, strict=True)]
+
+
+def _near_memory(columns):
+    """The columns, copied a few at a time: those of a wide table lie so far apart that every value is a cache miss."""
+    if not isinstance(columns, np.ndarray):
+        yield from columns
+        return
+    few = max(1, min(_COPIED_AT_ONCE, _COPIED_VALUES // max(1, columns.shape[1])))
+    for first in range(0, len(columns), few):
+        yield from np.ascontiguousarray(columns[first : first + few])
