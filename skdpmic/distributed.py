@@ -1,7 +1,7 @@
 """Counting where the records lie: on dask's workers, or by plain functions that any engine can map and reduce.
 
-Only sketches travel. The functions change none of their arguments, so that a task may run twice, as it does when a worker
-is lost, and no record is counted twice.
+Only sketches travel. The functions change none of their arguments: a task may run twice, as it does when a worker is
+lost, and no record is counted twice.
 """
 
 from functools import reduce
@@ -82,7 +82,7 @@ def count_collection(empty, X, y):
     sketches = [count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)]
     while len(sketches) > 1:
         sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
-    return sketches[0].compute()
+    return dask.compute(sketches[0])[0]
 
 
 def _partitions(X, y):
