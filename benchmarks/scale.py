@@ -1,7 +1,7 @@
 """Many rows and many features: memory and time of streamed and of wide tables.
 
     python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
-    python benchmarks/scale.py wide                     # 5,000 features: against the kernel alone and mutual information
+    python benchmarks/scale.py wide                     # 5,000 features: against the kernel and mutual information
     python benchmarks/scale.py lines                    # time by rows and by features, drawn
 
 Times are the least of several runs, in one thread.
@@ -57,25 +57,26 @@ def stream_one(options):
     example = load_example()
     with example.pq.ParquetFile(options.file) as file:
         n = file.metadata.num_rows
-        first = next(file.iter_batches(1000)).to_pandas()
+        first = file.read_row_group(0).to_pandas()[:1000]
     DPMICScorer(**example.PUBLIC).partial_fit(first.drop(columns="y"), first["y"]).publish()  # compiles
-    histogram2d(np.zeros(1), np.zeros(1), 12)
+    histograms(first.drop(columns="y").to_numpy(), first["y"].to_numpy())
 
     start = time.perf_counter()
     scorer = DPMICScorer(**example.PUBLIC)
     counting = passing = 0.0
     with example.pq.ParquetFile(options.file) as file:
-        for batch in file.iter_batches(example.BATCH):
-            frame = batch.to_pandas()
+        for i in range(file.num_row_groups):
+            frame = file.read_row_group(i).to_pandas()
             X, y = frame.drop(columns="y"), frame["y"]
             counting += timed(lambda: scorer.partial_fit(X, y, n_expected=n))  # noqa: B023 - called at once
             passing += timed(lambda: histograms(X.to_numpy(), y.to_numpy()))  # noqa: B023
     publishing = timed(scorer.publish)
     total = time.perf_counter() - start - passing
-    size = n * scorer.n_features_in_
+    per_second = n * scorer.n_features_in_ / 1e6
     print(
-        f"{n:>11,} rows: peak {example.memory_used():.2f} GB, {size / total / 1e6:.1f} million values per second in all, "
-        f"{size / counting / 1e6:.1f} counting = {counting / passing:.1f} histogram2d passes, {publishing:.2f} s to publish",
+        f"{n:>11,} rows: peak {example.memory_used():.2f} GB; million values per second: {per_second / total:.1f} in "
+        f"all, {per_second / counting:.1f} counted; counting = {counting / passing:.1f} histogram2d passes; "
+        f"{publishing:.2f} s to publish",
         flush=True,
     )
 

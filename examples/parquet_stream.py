@@ -1,8 +1,8 @@
 """Private scores of a table that does not fit in memory, read piece by piece from a Parquet file.
 
-A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its rows are
-then read in batches, counted with ``partial_fit``, and forgotten; ``publish`` draws the noise once. The scores are those
-that ``fit`` would give for the whole table in memory.
+A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its row groups
+are then read one by one, counted with ``partial_fit``, and forgotten; ``publish`` draws the noise once. The scores are
+those that ``fit`` would give for the whole table in memory.
 
     python examples/parquet_stream.py --rows 10000000 --features 50 --file table.parquet
 """
@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from skdpmic import DPMICScorer
 
-BATCH = 100_000  # rows in memory at a time
+GROUP = 100_000  # rows of a row group, which are in memory at a time
 PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # by the way the table is made
 
 
@@ -50,20 +50,20 @@ def write_table(path, n_rows, n_features):
     schema = pa.schema([(name, pa.float64()) for name in [*names, "y"]])
     rng = np.random.default_rng(0)
     with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
-        for first in tqdm(range(0, n_rows, BATCH), desc="writing", unit="batch"):
-            X = rng.random((n_features, min(BATCH, n_rows - first)))
+        for first in tqdm(range(0, n_rows, GROUP), desc="writing", unit="group"):
+            X = rng.random((n_features, min(GROUP, n_rows - first)))
             y = (2 * X[0] - 1) ** 2 + 0.1 * rng.standard_normal(X.shape[1])
             writer.write_batch(pa.record_batch([*map(pa.array, X), pa.array(y)], schema=schema))
 
 
 def score_file(path, epsilon):
-    """Count all batches, then draw the noise."""
+    """Count all row groups, then draw the noise."""
     with pq.ParquetFile(path) as file:
         n = file.metadata.num_rows  # public, as everywhere in this package
         scorer = DPMICScorer(epsilon=epsilon, **PUBLIC)
         with tqdm(total=n, desc="counting", unit="row", unit_scale=True) as progress:
-            for batch in file.iter_batches(BATCH):
-                frame = batch.to_pandas()
+            for i in range(file.num_row_groups):  # iter_batches would keep the groups before in memory
+                frame = file.read_row_group(i).to_pandas()
                 scorer.partial_fit(frame.drop(columns="y"), frame["y"], n_expected=n)
                 progress.update(len(frame))
     return scorer.publish()

@@ -74,7 +74,7 @@ def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pandas", reason="parquet_stream hands batches on as dataframes")
     pytest.importorskip("resource", reason="parquet_stream reports its memory where the system tells")
     example = load("parquet_stream")
-    example.BATCH = 3000
+    example.GROUP = 3000
     options = ["--rows", "10000", "--features", "6", "--epsilon", "20", "--file", str(tmp_path / "table.parquet")]
     example.main(options)
     example.main(options)  # reads the file that is there
