@@ -32,12 +32,17 @@ class EntropyTable(NamedTuple):
     scale: float  # a power of two
 
 
+_AT_ONCE = 2**16
+
+
 @lru_cache(maxsize=4)
 def entropy_table(n):
     """The table for totals up to n; the last few are kept, as they depend on nothing else."""
-    counts = np.arange(n + 1, dtype=np.float64)
-    counts[0] = 1.0  # g(0) = 0 = g(1)
-    g = np.rint(counts * np.log2(counts) * _scale(n)).astype(np.int64)
+    g = np.empty(n + 1, dtype=np.int64)
+    for first in range(0, n + 1, _AT_ONCE):  # floats for all would take several times the memory of the table
+        counts = np.arange(first, min(first + _AT_ONCE, n + 1), dtype=np.float64)
+        counts = np.maximum(counts, 1.0)  # g(0) = 0 = g(1)
+        g[first : first + _AT_ONCE] = np.rint(counts * np.log2(counts) * _scale(n))
     shift = min(8, n.bit_length())  # 2**16 pairs still fit into a processor's nearest caches
     small = np.zeros(1 << shift, dtype=np.int64)
     small[: n + 1] = g[: 1 << shift]

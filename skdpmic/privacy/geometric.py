@@ -47,6 +47,33 @@ class TableCounter:
         return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 
 
+class TableGrids:
+    """Tables that add up, one for each feature; methods as of :class:`skdpmic.mic.grid_counts.ContinuousGrids`.
+
+    Parameters
+    ----------
+    target_bounds : pair of floats, or None for a discrete target
+    n_classes : int, or None for a continuous target
+    n_parts : int
+        Parts of each feature, and of a continuous target.
+    """
+
+    n_tables = 1
+
+    def __init__(self, target_bounds, n_classes, n_parts):
+        self._target_bounds = target_bounds
+        self.shape = (n_parts, n_classes or n_parts)
+
+    def place(self, y):
+        """What counts features with these values of the target, or class numbers."""
+        parts = y if self._target_bounds is None else parts_of_range(y, self._target_bounds, self.shape[1])
+        return TableCounter(parts, self.shape[1], self.shape[0])
+
+    def count(self, x, bounds, target):
+        """The table of the feature `x`, with a target that was placed, as a flat uint32 array."""
+        return target.count(x, bounds).ravel().astype(np.uint32)
+
+
 # --- Noise ----------------------------------------------------------------------------------------------------
 
 

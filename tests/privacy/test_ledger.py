@@ -315,6 +315,10 @@ FITS = {
         table()[0], table()[1] > 0.5, epsilon=0.5, ledger=ledger, bounds=(0, 1), classes=[0, 1]
     ),
     "counts": lambda ledger: DPMICScorer(epsilon=0.5, mechanism="geometric", ledger=ledger, **PUBLIC).fit(*table()),
+    "chunks": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).partial_fit(*table()).publish(),
+    "sketch": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger).fit_sketch(
+        DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
+    ),
     "pair of counts": lambda ledger: mic_r_geometric(
         table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
     ),
@@ -366,8 +370,8 @@ class ChargesLate(DPMICScorer):
     def _charge(self, cost, n_samples):
         self._late = cost, n_samples
 
-    def _release(self, raw, source):
-        super()._release(raw, source)
+    def _release(self, data, grids, source):
+        super()._release(data, grids, source)
         super()._charge(*self._late)
 
 
@@ -390,7 +394,7 @@ def test_a_crash_while_noise_is_drawn_loses_the_result_not_the_charge(path, name
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
     scorer = DPMICScorer(epsilon=0.7, ledger=BudgetLedger(path, 1.0), **PUBLIC).fit(*table())
     before = vars(scorer).copy()
-    monkeypatch.setattr(estimators.Table, "each_feature", None)
+    monkeypatch.setattr(estimators.Records, "each_feature", None)
     with pytest.raises(BudgetError):
         scorer.fit(*table(d=4))
     assert vars(scorer) == before
