@@ -11,6 +11,7 @@ from skdpmic.privacy.pairs import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
+from skdpmic.sketch import RangeGridSketch
 
 __version__ = "0.1.0"
 
@@ -21,6 +22,7 @@ __all__ = [
     "DPMICSelector",
     "PrivacyLeakWarning",
     "PrivateGridSearch",
+    "RangeGridSketch",
     "characteristic_matrix",
     "dp_mic_classif",
     "dp_mic_regression",

@@ -4,11 +4,14 @@ import numbers
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
-from sklearn.utils import gen_even_slices
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skdpmic.agreement import check_agreement
+from skdpmic.columns import each_feature
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -17,33 +20,50 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.pairs import resolve_B, resolve_c, resolve_parts
-from skdpmic.targets import ContinuousY, DiscreteY, check_kind, make_target
-from skdpmic.validation import check_feature_bounds, check_table, unchanged_on_error, warn_of_data
+from skdpmic.sketch import RangeGridSketch, check_public, describe
+from skdpmic.targets import ContinuousY, DiscreteY, check_kind, make_target, score_sensitivity
+from skdpmic.validation import check_table, feature_bounds, unchanged_on_error, warn_of_data
 
 _RELEASED = ("scores_", "noisy_counts_", "support_mechanism_")  # those that not every mechanism releases
 
 
-class Table(NamedTuple):
-    """Records, and where they are said to lie."""
+class Grids(NamedTuple):
+    """The grids of a fit, from public numbers."""
+
+    B: float
+    c: float
+    n_parts: int | None  # of a feature in its noisy table, with mechanism="geometric"
+
+
+class Records(NamedTuple):
+    """Records, and where they are said to lie. A release asks them what it asks a RangeGridSketch."""
 
     X: np.ndarray  # (n_samples, n_features)
     lower: np.ndarray  # (n_features,)
     upper: np.ndarray  # (n_features,)
     target: ContinuousY | DiscreteY
 
+    @property
+    def n_samples(self):
+        """Number of records."""
+        return len(self.X)
+
+    @property
+    def n_classes(self):
+        """Number of classes; None with a continuous target."""
+        return self.target.n_classes
+
     def each_feature(self, function, n_jobs):
-        """``function(column, bounds)`` of each feature, in an array that does not depend on `n_jobs`."""
-        n_features = self.X.shape[1]
-        n_blocks = min(n_features, max(1, effective_n_jobs(n_jobs) * 4))
-        blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_each_column)(function, self.X[:, block], self.lower[block], self.upper[block])
-            for block in gen_even_slices(n_features, n_blocks)
-        )
-        return np.concatenate(blocks)
+        """``function(column, bounds)`` of each feature."""
+        return each_feature(function, self.X.T, self.lower, self.upper, n_jobs)
 
+    def scorer(self, B, c):
+        """What scores features."""
+        return self.target.scorer(B, c)
 
-def _each_column(function, X, lower, upper):
-    return np.array([function(X[:, j], (lower[j], upper[j])) for j in range(X.shape[1])])
+    def counter(self, n_parts):
+        """What counts features."""
+        return self.target.counter(n_parts)
 
 
 class RawScores(NamedTuple):
@@ -51,6 +71,21 @@ class RawScores(NamedTuple):
 
     values: np.ndarray  # (n_features,)
     steps: int  # sensitivity, in grid steps
+
+
+def is_dask_collection(X):
+    """Whether X is a dask array or dataframe, by dask's own protocol and without importing it."""
+    return hasattr(X, "__dask_graph__")
+
+
+def _all_is_public(estimator):
+    """Whether records can come in pieces; an AttributeError says why not."""
+    try:
+        for name in ("bounds", "target_bounds", "classes"):
+            check_public(name, getattr(estimator, name))
+    except ValueError as error:
+        raise AttributeError(str(error)) from None
+    return True
 
 
 class BaseDPMIC(BaseEstimator):
@@ -85,20 +120,200 @@ class BaseDPMIC(BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            X, y = check_table(self, X, y, y_numeric=check_kind(self.target_bounds, self.classes))
-            lower, upper = check_feature_bounds(self.bounds, X, getattr(self, "feature_names_in_", None))
-            target = make_target(y, self.target_bounds, self.classes)
+            data, grids = self._count_where_it_lies(X, y) if is_dask_collection(X) else self._read(X, y)
             self._warn_of_leaks()
-
-            for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
-                vars(self).pop(name, None)
-            self.epsilon_per_feature_ = self._epsilon_per_feature()
-            self.B_ = resolve_B(self.B, len(X), self.epsilon_per_feature_)
-            cost = self._cost()
-            self._charge(cost, len(X))
-            self._release(Table(X, lower, upper, target), entropy_source(self.random_state))
-            self.privacy_spent_ = (cost.epsilon, cost.delta)
+            self._publish(data, grids)
         return self
+
+    def fit_sketch(self, sketch):
+        """Score every feature from the counts of a sketch, and keep what is released with noise.
+
+        The release is that of `fit` on the records that were counted; with one seed, the same numbers.
+
+        Parameters
+        ----------
+        sketch : RangeGridSketch
+            At least 4 records. It stays as it is, and as sensitive as the data.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `bounds`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from those of the
+            sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken
+            from the sketch. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            grids = self._agree_with(sketch)
+            self._warn_of_leaks()
+            self._publish(sketch, grids)
+        return self
+
+    @available_if(_all_is_public)
+    def partial_fit(self, X, y, n_expected=100_000):
+        """Count a chunk of records, to be published later by `publish`.
+
+        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
+        The first call forgets what an earlier fit released. Costs no budget: nothing is released. Available where
+        `bounds`, `target_bounds` and `classes` are public, not "data".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_chunk_samples, n_features)
+            As in `fit`, but with any number of rows.
+        y : array-like of shape (n_chunk_samples,)
+        n_expected : int, default=100_000
+            How many records there will be in all, about; public. The first call chooses by it what depends on
+            n_samples: B if it is "auto" or an exponent, and c. Later calls ignore it.
+
+        Returns
+        -------
+        self : object
+            With the chunk counted.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the chunk is not as described. The estimator is then left as it was.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            is_first = "_sketch" not in vars(self)
+            if is_first:
+                self._forget()
+            y_numeric = check_kind(self.target_bounds, self.classes)
+            X, y = check_table(self, X, y, y_numeric, reset=is_first, ensure_min_samples=1)
+            if is_first:
+                names = getattr(self, "feature_names_in_", None)
+                self._sketch = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=names)
+            self._sketch.update_checked(X, y, self.n_jobs)
+        return self
+
+    def publish(self):
+        """Publish what `fit` would publish of all chunks since the last `publish`, and drop their counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        NotFittedError
+            If there was no `partial_fit` since the last `publish` or `fit`.
+        ValueError
+            If there are fewer than 4 records, or parameters do not agree with those at the first `partial_fit`.
+        BudgetError
+            If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        if "_sketch" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
+        with unchanged_on_error(self):
+            self._check_parameters()
+            grids = self._agree_with(self._sketch)
+            self._warn_of_leaks()
+            self._publish(self._sketch, grids)
+        return self
+
+    def empty_sketch(self, n_samples, *, n_features=None, feature_names=None):
+        """The sketch that this estimator needs, without records: to be filled elsewhere and given to `fit_sketch`.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many records there will be in all, about; public. Everything that depends on it is chosen here.
+        n_features : int, default=None
+            Number of features; needed if neither `bounds` nor `feature_names` tells.
+        feature_names : array-like of str, default=None
+            Names of the features.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described.
+        """
+        self._check_parameters()
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 4:
+            raise ValueError(f"the expected number of samples must be an int >= 4, got {n_samples!r}.")
+        public = {"bounds": self.bounds, "target_bounds": self.target_bounds, "classes": self.classes}
+        public |= {"n_features": n_features, "feature_names": feature_names}
+        description = describe(**public)
+        grids = self._grids(n_samples, description.n_features, description.n_classes)
+        return RangeGridSketch(**public, **grids._asdict())
+
+    def __getstate__(self):
+        if "_sketch" in vars(self):
+            raise TypeError(
+                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
+                "counts, as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
+            )
+        return super().__getstate__()
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "ranking_")
+
+    # --- The data, and the grids to look at it through -------------------------------------------------------
+
+    def _read(self, X, y):
+        X, y = check_table(self, X, y, y_numeric=check_kind(self.target_bounds, self.classes))
+        lower, upper = feature_bounds(self.bounds, X, getattr(self, "feature_names_in_", None))
+        records = Records(X, lower, upper, make_target(y, self.target_bounds, self.classes))
+        return records, self._grids(records.n_samples, X.shape[1], records.n_classes)
+
+    def _count_where_it_lies(self, X, y):
+        from skdpmic.distributed import count_collection, feature_names, n_rows  # imports dask
+
+        needs_n = "auto" in (self.B, self.c) or (isinstance(self.B, numbers.Real) and self.B < 1)
+        n_expected = n_rows(X) if needs_n else 4
+        empty = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=feature_names(X))
+        sketch = count_collection(empty, X, y)
+        return sketch, self._agree_with(sketch)
+
+    def _agree_with(self, sketch):
+        """The grids of a sketch, if it is one of this estimator's."""
+        check_agreement(sketch, self.bounds, self.target_bounds, self.classes, self.B, self.c, self.mechanism)
+        self._forget()
+        self.n_features_in_ = sketch.n_features_in_
+        if hasattr(sketch, "feature_names_in_"):
+            self.feature_names_in_ = sketch.feature_names_in_
+        return Grids(sketch.B, sketch.c, sketch.n_parts)
+
+    def _grids(self, n_samples, n_features, n_classes):
+        epsilon = self._epsilon_per_feature(n_features)
+        if self.mechanism == "geometric":
+            B = resolve_B(self.B, n_samples, epsilon)  # of a continuous target, with which the parts were fitted
+            n_parts, c = resolve_parts(B, self.c, n_samples, epsilon, n_classes)
+            return Grids(B, c, n_parts)
+        B = resolve_B(self.B, n_samples, epsilon, n_classes)
+        return Grids(B, resolve_c(self.c, n_samples, epsilon, n_classes), None)
+
+    def _forget(self):
+        """Drop what an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            del vars(self)[name]
+
+    # --- Parameters ------------------------------------------------------------------------------------------
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
@@ -124,10 +339,10 @@ class BaseDPMIC(BaseEstimator):
         if self.random_state is not None:
             warn_of_seed(stacklevel=3)
 
-    def _epsilon_per_feature(self):
+    def _epsilon_per_feature(self, n_features):
         if self.mechanism == "gaussian":
-            return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features_in_)
-        return float(self.epsilon) / self.n_features_in_
+            return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, n_features)
+        return float(self.epsilon) / n_features
 
     def _cost(self):
         """What a fit costs."""
@@ -140,18 +355,32 @@ class BaseDPMIC(BaseEstimator):
             what = f"{type(self).__name__}, {self.mechanism}"
             self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n_samples, d=self.n_features_in_)
 
-    def _release(self, table, source):
+    # --- The one release, whichever way the data came --------------------------------------------------------
+
+    def _publish(self, data, grids):
+        """Charge the ledger, draw the noise, and keep what is private."""
+        vars(self).pop("_sketch", None)
+        for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
+            vars(self).pop(name, None)
+        self.epsilon_per_feature_ = self._epsilon_per_feature(self.n_features_in_)
+        self.B_, self.c_ = grids.B, grids.c
+        cost = self._cost()
+        self._charge(cost, data.n_samples)
+        self._release(data, grids, entropy_source(self.random_state))
+        self.privacy_spent_ = (cost.epsilon, cost.delta)
+
+    def _release(self, data, grids, source):
         """Publish all scores with noise."""
         if self.mechanism == "geometric":
-            self.scores_, order = self._release_counts(table, source)
+            self.scores_, order = self._release_counts(data, grids, source)
         else:
-            self.scores_, order = self._release_scores(table, source)
+            self.scores_, order = self._release_scores(data, grids, source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
-    def _release_scores(self, table, source):
+    def _release_scores(self, data, grids, source):
         """Add noise to the scores."""
-        raw = self._raw_scores(table)
+        raw = self._raw_scores(data, grids)
         if self.mechanism == "gaussian":
             mechanism = GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, raw.steps)
         else:
@@ -159,23 +388,21 @@ class BaseDPMIC(BaseEstimator):
         self.noise_scale_ = mechanism.noise_scale
         return mechanism.release(raw.values, source)
 
-    def _raw_scores(self, table):
-        self.c_ = resolve_c(self.c)
-        scorer = table.target.scorer(self.B_, self.c_)
+    def _raw_scores(self, data, grids):
+        scorer = data.scorer(grids.B, grids.c)
+        sensitivity = score_sensitivity(data.n_samples, data.n_classes, grids.B)
         return RawScores(
-            values=table.each_feature(scorer.score, self.n_jobs),
-            steps=grid_sensitivity(table.target.sensitivity(self.B_), scorer.rounding_error),
+            values=np.array(data.each_feature(scorer.score, self.n_jobs)),
+            steps=grid_sensitivity(sensitivity, scorer.rounding_error),
         )
 
-    def _release_counts(self, table, source):
+    def _release_counts(self, data, grids, source):
         """Add noise to a table of counts for each feature, and compute scores from these."""
-        n, n_classes = len(table.X), table.target.n_classes
-        n_parts, self.c_ = resolve_parts(self.B_, self.c, n, self.epsilon_per_feature_, n_classes)
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
-        counts = table.each_feature(table.target.counter(n_parts).count, self.n_jobs)
-        self.noisy_counts_ = mechanism.release(counts, n, source)
+        counts = np.array(data.each_feature(data.counter(grids.n_parts).count, self.n_jobs))
+        self.noisy_counts_ = mechanism.release(counts, data.n_samples, source)
         self.noise_scale_ = mechanism.noise_scale
-        scorer = TableScorer(n, mechanism.scale, self.B_, is_discrete=n_classes is not None)
+        scorer = TableScorer(data.n_samples, mechanism.scale, grids.B, is_discrete=data.n_classes is not None)
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in self.noisy_counts_)
         return np.array(scores), np.argsort(-np.array(scores), kind="stable")
 

@@ -52,10 +52,11 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
-        value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
+        value tuned for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``).
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0. With ``mechanism="geometric"``, how
-        much finer the noisy table is than the finest square grid, as in :func:`mic_r_geometric`.
+        How much finer than a merged partition its master partition is; above 0; "auto" as for B. With
+        ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
+        :func:`mic_r_geometric`.
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
@@ -185,29 +186,29 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         if self.release != "support" or self.mechanism != "laplace":
             super()._check_delta_of_mechanism()
 
-    def _epsilon_per_feature(self):
+    def _epsilon_per_feature(self, n_features):
         if self.release == "scores":
-            return super()._epsilon_per_feature()
-        return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep())
+            return super()._epsilon_per_feature(n_features)
+        return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep(n_features))
 
     def _cost(self):
-        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep()):
+        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep(self.n_features_in_)):
             return Cost(float(self.epsilon))
         return super()._cost()
 
-    def _release(self, table, source):
+    def _release(self, data, grids, source):
         """Publish all scores with noise, or the places of the k best."""
         if self.threshold is None and self.k != "all" and self.k > self.n_features_in_:
             warnings.warn(
                 f"k={self.k} is greater than n_features={self.n_features_in_}. All the features will be returned.",
-                stacklevel=3,
+                stacklevel=4,
             )
         if self.release == "scores":
-            super()._release(table, source)
+            super()._release(data, grids, source)
             self.n_ranked_ = self.n_features_in_
             return
-        raw = self._raw_scores(table)
-        mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(), raw.steps)
+        raw = self._raw_scores(data, grids)
+        mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(self.n_features_in_), raw.steps)
         chosen = mechanism.release(raw.values, source)
         self.support_mechanism_ = mechanism.name
         self.n_ranked_ = len(chosen)
@@ -215,14 +216,14 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         self.ranking_[chosen] = np.arange(1, self.n_ranked_ + 1)
         self.noise_scale_ = mechanism.noise_scale
 
-    def _n_to_keep(self):
-        return self.n_features_in_ if self.k == "all" else min(self.k, self.n_features_in_)
+    def _n_to_keep(self, n_features):
+        return n_features if self.k == "all" else min(self.k, n_features)
 
     def _get_support_mask(self):
         check_is_fitted(self)
         if self.threshold is not None and hasattr(self, "scores_"):
             return self.scores_ >= self.threshold
-        return self.ranking_ <= min(self._n_to_keep(), self.n_ranked_)
+        return self.ranking_ <= min(self._n_to_keep(self.n_features_in_), self.n_ranked_)
 
     def transform(self, X):
         """Keep the selected features.

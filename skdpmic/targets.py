@@ -23,10 +23,6 @@ class ContinuousY(NamedTuple):
         """What scores features against this target."""
         return ContinuousTarget(self.values, self.bounds, B, c)
 
-    def sensitivity(self, B):
-        """Sensitivity of such a score, in bits."""
-        return mic_r_sensitivity(len(self.values))
-
     def counter(self, n_parts):
         """What counts features, in `n_parts` parts, with this target in as many."""
         return TableCounter(parts_of_range(self.values, self.bounds, n_parts), n_parts, n_parts)
@@ -42,13 +38,14 @@ class DiscreteY(NamedTuple):
         """What scores features against this target."""
         return DiscreteTarget(self.codes, self.n_classes, B, c)
 
-    def sensitivity(self, B):
-        """Sensitivity of such a score, in bits."""
-        return mic_r_discrete_sensitivity(len(self.codes), self.n_classes, B)
-
     def counter(self, n_parts):
         """What counts features, in `n_parts` parts, with the classes."""
         return TableCounter(self.codes, self.n_classes, n_parts)
+
+
+def score_sensitivity(n, n_classes, B):
+    """Sensitivity of a score of n records against a target, in bits; ``n_classes=None`` if it is continuous."""
+    return mic_r_sensitivity(n) if n_classes is None else mic_r_discrete_sensitivity(n, n_classes, B)
 
 
 def check_kind(target_bounds, classes):
@@ -73,12 +70,18 @@ def make_target(y, target_bounds, classes):
     return ContinuousY(y, check_interval(target_bounds, "target_bounds"))
 
 
+def check_classes(classes):
+    """The different labels of a discrete target, in ascending order."""
+    labels = np.unique(np.asarray(classes))
+    if np.ndim(classes) != 1 or len(labels) < 2:
+        raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
+    return np.asarray(labels.tolist()) if labels.dtype == object else labels  # their own type
+
+
 def _discrete(y, classes):
     if y.dtype == object:
         y = np.asarray(y.tolist())  # gets the labels' own type
-    labels = np.unique(y if asks_for_data(classes) else np.asarray(classes))
-    if not asks_for_data(classes) and (np.ndim(classes) != 1 or len(labels) < 2):
-        raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
+    labels = np.unique(y) if asks_for_data(classes) else check_classes(classes)
     if _is_number(labels) != _is_number(y):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)

@@ -52,10 +52,11 @@ def public_messages(error):
     return [first_line.rstrip(".")] if first_line.startswith(_SAFE_MESSAGES) else _SAFE_PHRASES.findall(first_line)
 
 
-def check_table(estimator, X, y, y_numeric):
+def check_table(estimator, X, y, y_numeric, **options):
     """`X` as floats of shape (n_samples, n_features) and `y` of shape (n_samples,), as scikit-learn checks them."""
+    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 4} | options
     with errors_without_data():
-        return validate_data(estimator, X, y, dtype=[np.float64, np.float32], y_numeric=y_numeric, ensure_min_samples=4)
+        return validate_data(estimator, X, y, y_numeric=y_numeric, **options)
 
 
 def asks_for_data(value):
@@ -74,16 +75,18 @@ def warn_of_data(name, value, stacklevel):
         )
 
 
-def check_feature_bounds(bounds, X, names):
+def feature_bounds(bounds, X, names):
+    """The range of each feature: what `check_feature_bounds` makes of `bounds`, unless it is to be read from X."""
+    return _range_of(X) if asks_for_data(bounds) else check_feature_bounds(bounds, X.shape[1], names)
+
+
+def check_feature_bounds(bounds, n_features, names):
     """The public range of each feature.
 
     Returns
     -------
     lower, upper : float64 ndarrays of shape (n_features,)
     """
-    n_features = X.shape[1]
-    if asks_for_data(bounds):
-        return _range_of(X)
     if bounds is None:
         raise ValueError(
             "bounds is None, but the public range of the features is needed: pass (lower, upper), each a number or an "

@@ -69,5 +69,21 @@ def test_digits_support(tmp_path, capsys):
     assert is_png(picture)
 
 
+def test_parquet_stream(tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
+    pytest.importorskip("pandas", reason="parquet_stream hands batches on as dataframes")
+    pytest.importorskip("resource", reason="parquet_stream reports its memory where the system tells")
+    example = load("parquet_stream")
+    example.GROUP = 3000
+    options = ["--rows", "10000", "--features", "6", "--epsilon", "20", "--file", str(tmp_path / "table.parquet")]
+    example.main(options)
+    example.main(options)  # reads the file that is there
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "epsilon = 20; the five best of 6 features:"
+    assert printed[1].startswith("  x0 ")
+    assert "GB of memory at most" in printed[-1]
+    assert (tmp_path / "table.parquet").exists()
+
+
 def test_noise_is_unseeded_unless_asked(rand_health):
     assert rand_health.parse([]).seed is None

@@ -6,6 +6,7 @@ Everything else -- attributes, pickle, HTML, text, interval -- must then be equa
 
 import pickle
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -33,7 +34,22 @@ def raw_steps(X, y):
 RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
 
 
-def fit_with_released_values(estimator, X, y, monkeypatch):
+def fit(estimator, X, y):
+    return estimator.fit(X, y)
+
+
+def fit_sketch(estimator, X, y):
+    return estimator.fit_sketch(estimator.empty_sketch(N, n_features=D).update(X, y))
+
+
+def fit_in_chunks(estimator, X, y):
+    return estimator.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).publish()
+
+
+WAYS = [fit, fit_sketch, fit_in_chunks]
+
+
+def fit_with_released_values(estimator, X, y, monkeypatch, way=fit):
     def noise(scale, size, source):
         return mechanisms.to_grid(RELEASED) - raw_steps(X, y)
 
@@ -41,17 +57,17 @@ def fit_with_released_values(estimator, X, y, monkeypatch):
     monkeypatch.setattr(mechanisms, "discrete_gaussian", noise)
     monkeypatch.setattr(top_k, "geometric", noise)
     monkeypatch.setattr(top_k, "exponential_choice", lambda scores, scale, source: len(scores) // 2)
-    return estimator.fit(X, y)
+    return way(estimator, X, y)
 
 
-def fit_with_released_counts(estimator, X, y, monkeypatch):
+def fit_with_released_counts(estimator, X, y, monkeypatch, way=fit):
     """Both fits publish the table that has 2 in every cell."""
 
     def release(self, counts, n, source):
         return np.full_like(counts, 2)
 
     monkeypatch.setattr(geometric.GeometricMechanism, "release", release)
-    return estimator.fit(X, y)
+    return way(estimator, X, y)
 
 
 def everything_visible(estimator):
@@ -77,18 +93,20 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", SETTINGS)
-def test_equal_releases_leave_equal_estimators(make, monkeypatch):
+def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here) != raw_steps(*there)).all()
-    fitted = [fit_with_released_values(make(), *table, monkeypatch) for table in (here, there)]
+    fitted = [fit_with_released_values(make(), *table, monkeypatch, way) for table in (here, there)]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
-@pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
-def test_equal_noisy_tables_leave_equal_estimators(estimator, monkeypatch):
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
+def test_equal_noisy_tables_leave_equal_estimators(estimator, way, monkeypatch):
     settings = {"mechanism": "geometric", "target_bounds": (0, 1)} | PUBLIC
-    fitted = [fit_with_released_counts(estimator(**settings), *table, monkeypatch) for table in neighbours()]
+    fitted = [fit_with_released_counts(estimator(**settings), *table, monkeypatch, way) for table in neighbours()]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
@@ -110,3 +128,14 @@ def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
     if hasattr(fitted, "scores_"):
         scores = {float(score) for score in raw_steps(X, y) * mechanisms.GRID}
         assert not scores & set(fitted.scores_.tolist())
+
+
+@pytest.mark.parametrize("make", SETTINGS)
+def test_counts_of_chunks_show_in_nothing_that_leaves_the_estimator(make):
+    pending = [make().partial_fit(X, y) for X, y in neighbours()]
+    for show in (repr, lambda estimator: re.sub(r"sk-[\w-]+-id-[\w-]+", "", estimator._repr_html_())):
+        assert show(pending[0]) == show(pending[1])
+    with pytest.raises(TypeError, match="holds exact counts"):
+        pickle.dumps(pending[0])
+    sketches = [repr(make().empty_sketch(N, n_features=D).update(X, y)) for X, y in neighbours()]
+    assert sketches[0] == sketches[1]

@@ -28,8 +28,8 @@ def compress(free, fixed, master_sizes, fixed_sizes):
         largest = max(largest, master_sizes[i] * fixed_sizes[i])
     if len(free.cells) <= largest:  # spares small data sets the next lines
         return as_they_were
-    free_cell, n_free = _common_cells(free, master_sizes)
-    fixed_cell, n_fixed = _common_cells(fixed, fixed_sizes)
+    free_cell, n_free = common_cells(free, master_sizes)
+    fixed_cell, n_fixed = common_cells(fixed, fixed_sizes)
     if len(free.cells) <= n_free * n_fixed:
         return as_they_were
     joint = np.zeros((n_free, n_fixed), dtype=np.uint32)
@@ -50,7 +50,7 @@ def cumulative_counts(free, fixed, joint, n_master, fixed_sizes):
     common : uint32 ndarray of shape (n_cells,)
         The common cell that each cell of the fixed axis belongs to.
     """
-    common, n_common = _common_cells(fixed, fixed_sizes)
+    common, n_common = common_cells(fixed, fixed_sizes)
     part, n_used = _used_parts(free, n_master)
     below = np.zeros((n_common + 1, n_used + 1), dtype=np.uint32)
     if len(joint) > 0:
@@ -115,7 +115,7 @@ def _used_parts(axis, size):
 
 
 @jit
-def _common_cells(axis, sizes):
+def common_cells(axis, sizes):
     """The cell, of those that the partitions into `sizes` parts have in common, that each cell of `axis` belongs to.
 
     Returns

@@ -32,12 +32,17 @@ class EntropyTable(NamedTuple):
     scale: float  # a power of two
 
 
+_AT_ONCE = 2**16
+
+
 @lru_cache(maxsize=4)
 def entropy_table(n):
     """The table for totals up to n; the last few are kept, as they depend on nothing else."""
-    counts = np.arange(n + 1, dtype=np.float64)
-    counts[0] = 1.0  # g(0) = 0 = g(1)
-    g = np.rint(counts * np.log2(counts) * _scale(n)).astype(np.int64)
+    g = np.empty(n + 1, dtype=np.int64)
+    for first in range(0, n + 1, _AT_ONCE):  # floats for all would take several times the memory of the table
+        counts = np.arange(first, min(first + _AT_ONCE, n + 1), dtype=np.float64)
+        counts = np.maximum(counts, 1.0)  # g(0) = 0 = g(1)
+        g[first : first + _AT_ONCE] = np.rint(counts * np.log2(counts) * _scale(n))
     shift = min(8, n.bit_length())  # 2**16 pairs still fit into a processor's nearest caches
     small = np.zeros(1 << shift, dtype=np.int64)
     small[: n + 1] = g[: 1 << shift]
@@ -94,7 +99,7 @@ def segments_of(below, borders, table):
         in_column = below[borders[j + one], m] - below[borders[j], m]
         column_term += table.g[in_column]
         largest_column = max(largest_column, in_column)
-    totals = below[borders[-1]]
+    totals = below[borders[-1]].copy()  # oldest numba loses the memory of a view that goes to Python and back
     constant = table.g[totals[m]] - column_term
     if largest_column < 1 << table.shift:
         return Segments(totals, table.g, _in_pairs(below, borders, table.shift), table.g_pairs, constant)
@@ -259,7 +264,7 @@ def _in_pairs(below, borders, shift):
     an empty one.
     """
     n_columns = np.uint64(len(borders) - 1)
-    pairs = np.empty(((n_columns + 1) // 2, below.shape[1]), dtype=np.uint64)
+    pairs = np.empty((len(borders) // 2, below.shape[1]), dtype=np.uint64)
     one, shift = np.uint64(1), np.uint64(shift)
     for i in range(np.uint64(len(pairs))):
         start = borders[i + i]

@@ -101,11 +101,11 @@ class ContinuousTarget(_Target):
 
     def __init__(self, y, bounds, B, c, master="reduced"):
         plan, self._partitions = continuous_grids(B, c, master)
-        super().__init__(_axis(y, bounds, self._partitions), plan)
+        super().__init__(placed(y, bounds, self._partitions), plan)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        feature = _axis(x, bounds, self._partitions)
+        feature = placed(x, bounds, self._partitions)
         return mic_r_of_axes(feature, self._axis, self._plan, self._table)
 
 
@@ -130,7 +130,7 @@ class DiscreteTarget(_Target):
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return _largest_entry(_axis(x, bounds, self._partitions), self._axis, self._plan, self._table)
+        return _largest_entry(placed(x, bounds, self._partitions), self._axis, self._plan, self._table)
 
 
 def mic_r_of_axes(x, y, plan, table):
@@ -138,7 +138,8 @@ def mic_r_of_axes(x, y, plan, table):
     return max(_largest_entry(x, y, plan, table), _largest_entry(y, x, plan, table))
 
 
-def _axis(values, bounds, partitions):
+def placed(values, bounds, partitions):
+    """The axis of `values` within `bounds`."""
     # One type and layout for all columns, so that the kernel is compiled once.
     values = np.ascontiguousarray(values, dtype=np.float64)
     return range_axis(values, float(bounds[0]), float(bounds[1]), partitions)
@@ -151,14 +152,29 @@ def _largest_entry(free, fixed, plan, table):
     largest = 0.0
     start = 0
     while start < len(plan):
-        end = start
-        while end < len(plan) and plan[end, 1] == plan[start, 1]:
-            end += 1
+        end = end_of_group(plan, start)
         below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
-        for n_fixed, _, k_max in plan[start:end]:
-            segments = segments_of(below, column_borders(below, fixed, common, n_fixed), table)
-            largest = max(largest, largest_entry(segments, n_fixed, k_max, table))
+        largest = max(largest, largest_of_group(below, fixed, common, plan[start:end], table))
         start = end
+    return largest
+
+
+@jit
+def end_of_group(plan, start):
+    """The end of the rows of `plan`, from `start` on, that have one master partition."""
+    end = start
+    while end < len(plan) and plan[end, 1] == plan[start, 1]:
+        end += 1
+    return end
+
+
+@jit
+def largest_of_group(below, fixed, common, plan, table):
+    """The largest entry of the grids of `plan`, which have one master partition, from `cumulative_counts`."""
+    largest = 0.0
+    for n_fixed, _, k_max in plan:
+        segments = segments_of(below, column_borders(below, fixed, common, n_fixed), table)
+        largest = max(largest, largest_entry(segments, n_fixed, k_max, table))
     return largest
 
 

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from skdpmic.defaults import default_c
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.mic.tables import mic_of_class_table, mic_of_table
@@ -46,6 +45,33 @@ class TableCounter:
         """Records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
         cells = parts_of_range(x, bounds, self.shape[0]) * self.shape[1] + self._target_parts
         return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
+
+
+class TableGrids:
+    """Tables that add up, one for each feature; methods as of :class:`skdpmic.mic.grid_counts.ContinuousGrids`.
+
+    Parameters
+    ----------
+    target_bounds : pair of floats, or None for a discrete target
+    n_classes : int, or None for a continuous target
+    n_parts : int
+        Parts of each feature, and of a continuous target.
+    """
+
+    n_tables = 1
+
+    def __init__(self, target_bounds, n_classes, n_parts):
+        self._target_bounds = target_bounds
+        self.shape = (n_parts, n_classes or n_parts)
+
+    def place(self, y):
+        """What counts features with these values of the target, or class numbers."""
+        parts = y if self._target_bounds is None else parts_of_range(y, self._target_bounds, self.shape[1])
+        return TableCounter(parts, self.shape[1], self.shape[0])
+
+    def count(self, x, bounds, target):
+        """The table of the feature `x`, with a target that was placed, as a flat uint32 array."""
+        return target.count(x, bounds).ravel().astype(np.uint32)
 
 
 # --- Noise ----------------------------------------------------------------------------------------------------
@@ -87,6 +113,7 @@ class GeometricMechanism:
 
 _ROUND_DRAWS = 2
 _CHANCE_DRAWS = 3
+_CHANCE_C = 5.0
 _CHANCE_SAMPLES = 10_000  # beyond it, what chance adds falls as 1 / n
 
 
@@ -161,9 +188,9 @@ class TableScorer:
     def _mic_r(self, x, y, random, shape):
         bounds = (0, shape[0])
         if self._is_discrete:
-            return DiscreteTarget(y, shape[1], self._B, default_c()).score(x, bounds)
+            return DiscreteTarget(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
         y = y + random.random_sample(len(y))
-        return ContinuousTarget(y, (0, shape[1]), self._B, default_c()).score(x, bounds)
+        return ContinuousTarget(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
 
 
 def _simulation():

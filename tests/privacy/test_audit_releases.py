@@ -75,6 +75,17 @@ def release_support(table, source, epsilon=EPSILON):
     return selector.fit(*table).get_support(indices=True)[0]
 
 
+def release_counts(table, source, epsilon=EPSILON):
+    """Whether the noisy table has all records in the first cell and none in the last."""
+    X, y = np.repeat(table[0], COPIES, axis=1), table[1]
+    scorer = DPMICScorer(mechanism="geometric", epsilon=COPIES * epsilon, random_state=source, **PUBLIC).fit(X, y)
+    return (scorer.noisy_counts_[:, 0, 0] == len(y)) & (scorer.noisy_counts_[:, -1, -1] == 0)
+
+
+def is_so(observed):
+    return observed
+
+
 def is_zero(score):
     return score == 0
 
@@ -93,6 +104,7 @@ AUDITS = {
     "mic_e_laplace": (release_mic_e_laplace, zigzag, is_one, 700),
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
+    "counts": (release_counts, lone_record, is_so, 15),
     "support": (release_support, contest, is_first, 400),
 }
 

@@ -29,11 +29,13 @@ from skdpmic import (
     DPMICSelector,
     dp_mic_classif,
     dp_mic_regression,
+    mic_e_laplace,
+    mic_r_geometric,
     mic_r_laplace,
 )
 from skdpmic import base as estimators
+from skdpmic.privacy import geometric, mechanisms, top_k
 from skdpmic.privacy import ledger as ledger_module
-from skdpmic.privacy import mechanisms, top_k
 from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
 from skdpmic.privacy.filters import BasicFilter, Cost, ZCDPFilter
 
@@ -312,9 +314,18 @@ FITS = {
     "classif": lambda ledger: dp_mic_classif(
         table()[0], table()[1] > 0.5, epsilon=0.5, ledger=ledger, bounds=(0, 1), classes=[0, 1]
     ),
+    "counts": lambda ledger: DPMICScorer(epsilon=0.5, mechanism="geometric", ledger=ledger, **PUBLIC).fit(*table()),
+    "chunks": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).partial_fit(*table()).publish(),
+    "sketch": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger).fit_sketch(
+        DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
+    ),
+    "pair of counts": lambda ledger: mic_r_geometric(
+        table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
+    ),
     "pair": lambda ledger: mic_r_laplace(
         table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
     ),
+    "pair of ranks": lambda ledger: mic_e_laplace(table()[0][:, 0], table()[1], epsilon=0.5, ledger=ledger),
 }
 
 
@@ -323,7 +334,7 @@ def test_every_private_function_is_charged(path, name):
     ledger = BudgetLedger(path, 1.0)
     FITS[name](ledger)
     (entry,) = ledger.entries()
-    assert (entry.epsilon, entry.delta, entry.n, entry.d) == (0.5, 0.0, 60, 1 if name == "pair" else 3)
+    assert (entry.epsilon, entry.delta, entry.n, entry.d) == (0.5, 0.0, 60, 1 if name.startswith("pair") else 3)
 
 
 @contextlib.contextmanager
@@ -336,6 +347,7 @@ def broken_noise(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(mechanisms, "discrete_laplace", noise)
         patch.setattr(top_k, "geometric", noise)
+        patch.setattr(geometric, "discrete_laplace", noise)
         yield
 
 
@@ -358,8 +370,8 @@ class ChargesLate(DPMICScorer):
     def _charge(self, cost, n_samples):
         self._late = cost, n_samples
 
-    def _release(self, raw, source):
-        super()._release(raw, source)
+    def _release(self, data, grids, source):
+        super()._release(data, grids, source)
         super()._charge(*self._late)
 
 
@@ -382,7 +394,7 @@ def test_a_crash_while_noise_is_drawn_loses_the_result_not_the_charge(path, name
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
     scorer = DPMICScorer(epsilon=0.7, ledger=BudgetLedger(path, 1.0), **PUBLIC).fit(*table())
     before = vars(scorer).copy()
-    monkeypatch.setattr(estimators, "_score_features", None)
+    monkeypatch.setattr(estimators.Records, "each_feature", None)
     with pytest.raises(BudgetError):
         scorer.fit(*table(d=4))
     assert vars(scorer) == before

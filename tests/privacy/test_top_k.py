@@ -1,7 +1,7 @@
 """Choosing k features: the exact law of the published list, on integers small enough to enumerate."""
 
 import math
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -20,23 +20,21 @@ TAIL = 120  # noise beyond it has probability below exp(-TAIL / scale)
 def law(scores, k, scale):
     """Probability of every ordered list of k indices: the largest noisy scores, ties going to the smaller index."""
     pmf = (1 - math.exp(-1 / scale)) * np.exp(-np.arange(TAIL) / scale)
-    cdf = np.cumsum(pmf)
+    cdf = np.append(np.cumsum(pmf), 0.0)  # at -1: nothing lies below zero
+    noise = np.indices((TAIL,) * k)  # all values of the noise on the chosen
 
     def beats(i, noisy_i, j):  # P(j comes after i | noisy score of i)
-        largest = noisy_i - scores[j] - (1 if j < i else 0)
-        return cdf[min(largest, TAIL - 1)] if largest >= 0 else 0.0
+        return cdf[np.clip(noisy_i - scores[j] - (1 if j < i else 0), -1, TAIL - 1)]
 
     lists = {}
     for chosen in permutations(range(len(scores)), k):
-        rest = [j for j in range(len(scores)) if j not in chosen]
-        total = 0.0
-        for noise in product(range(TAIL), repeat=k):
-            noisy = [scores[i] + z for i, z in zip(chosen, noise, strict=True)]
-            in_order = all((-noisy[a], chosen[a]) < (-noisy[a + 1], chosen[a + 1]) for a in range(k - 1))
-            if in_order:
-                weight = math.prod(pmf[z] for z in noise)
-                total += weight * math.prod(beats(chosen[-1], noisy[-1], j) for j in rest)
-        lists[chosen] = total
+        noisy = [scores[i] + z for i, z in zip(chosen, noise, strict=True)]
+        weight = np.prod(pmf[noise], axis=0)
+        for (i, noisy_i), (j, noisy_j) in pairwise(zip(chosen, noisy, strict=True)):
+            weight = weight * (noisy_i >= noisy_j + (1 if j < i else 0))
+        for j in set(range(len(scores))) - set(chosen):
+            weight = weight * beats(chosen[-1], noisy[-1], j)
+        lists[chosen] = weight.sum()
     return lists
 
 

@@ -1,0 +1,172 @@
+"""Many rows and many features: memory and time of streamed and of wide tables.
+
+    python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
+    python benchmarks/scale.py wide                     # 5,000 features: against the kernel and mutual information
+    python benchmarks/scale.py lines                    # time by rows and by features, drawn
+
+Times are the least of several runs, in one thread.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_selection import mutual_info_regression
+
+from skdpmic import DPMICScorer
+from skdpmic.mic.jit import jit
+from skdpmic.mic.statistics import ContinuousTarget
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "parquet_stream.py"
+N_FEATURES = 50
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=["stream", "stream-one", "wide", "lines"])
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the largest streamed table")
+    parser.add_argument("--features", type=int, default=5000, help="features of the wide table")
+    parser.add_argument("--file", help="the Parquet file that stream-one reads")
+    parser.add_argument("--output", default="scale.png", help="where the picture is saved")
+    options = parser.parse_args(argv)
+    {"stream": stream, "stream-one": stream_one, "wide": wide, "lines": lines}[options.what](options)
+
+
+# --- Streamed -------------------------------------------------------------------------------------------------
+
+
+def stream(options):
+    """Each table in a process of its own, whose peak memory is its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in (options.rows // 100, options.rows // 10, options.rows):
+            path = Path(folder) / f"{rows}.parquet"
+            write = "import sys; sys.argv[0] = 'write'; exec(open(sys.argv[1]).read().replace('__main__', ''))"
+            write += f"; write_table(Path({str(path)!r}), {rows}, {N_FEATURES})"
+            subprocess.run([sys.executable, "-c", write, EXAMPLE], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([sys.executable, __file__, "stream-one", "--file", path], check=True)
+            path.unlink()
+
+
+def stream_one(options):
+    example = load_example()
+    with example.pq.ParquetFile(options.file) as file:
+        n = file.metadata.num_rows
+        first = file.read_row_group(0).to_pandas()[:1000]
+    DPMICScorer(**example.PUBLIC).partial_fit(first.drop(columns="y"), first["y"]).publish()  # compiles
+    histograms(first.drop(columns="y").to_numpy(), first["y"].to_numpy())
+
+    start = time.perf_counter()
+    scorer = DPMICScorer(**example.PUBLIC)
+    counting = passing = 0.0
+    with example.pq.ParquetFile(options.file) as file:
+        for i in range(file.num_row_groups):
+            frame = file.read_row_group(i).to_pandas()
+            X, y = frame.drop(columns="y"), frame["y"]
+            counting += timed(lambda: scorer.partial_fit(X, y, n_expected=n))  # noqa: B023 - called at once
+            passing += timed(lambda: histograms(X.to_numpy(), y.to_numpy()))  # noqa: B023
+    publishing = timed(scorer.publish)
+    total = time.perf_counter() - start - passing
+    per_second = n * scorer.n_features_in_ / 1e6
+    print(
+        f"{n:>11,} rows: peak {example.memory_used():.2f} GB; million values per second: {per_second / total:.1f} in "
+        f"all, {per_second / counting:.1f} counted; counting = {counting / passing:.1f} histogram2d passes; "
+        f"{publishing:.2f} s to publish",
+        flush=True,
+    )
+
+
+def load_example():
+    spec = spec_from_file_location("parquet_stream", EXAMPLE)
+    example = module_from_spec(spec)
+    spec.loader.exec_module(example)
+    return example
+
+
+def histograms(X, y):
+    for x in X.T:
+        histogram2d(x, y, 12)
+
+
+@jit
+def histogram2d(x, y, n_parts):
+    counts = np.zeros((n_parts, n_parts), dtype=np.int64)
+    for i in range(len(x)):
+        row = min(max(int(x[i] * n_parts), 0), n_parts - 1)
+        counts[row, min(max(int((y[i] + 0.5) * 0.5 * n_parts), 0), n_parts - 1)] += 1
+    return counts
+
+
+# --- Wide -----------------------------------------------------------------------------------------------------
+
+
+def wide(options):
+    n, d = 1000, options.features
+    X, y = table(n, d)
+    scorer = DPMICScorer(**PUBLIC).fit(X, y)
+    target = ContinuousTarget(y, (0, 1), scorer.B_, scorer.c_)
+    columns = np.ascontiguousarray(X.T)
+    few = X[:, : max(d // 50, 1)]
+    fit = kernel = mutual = np.inf
+    for _ in range(5):  # in turn, so that all meet the same machine
+        fit = min(fit, timed(lambda: scorer.fit(X, y)))
+        kernel = min(kernel, timed(lambda: [target.score(x, (0.0, 1.0)) for x in columns]))
+        mutual = min(mutual, timed(lambda: mutual_info_regression(few, y)) * d / few.shape[1])
+    print(
+        f"{n:,} rows, {d:,} features, B = {scorer.B_:g}: fit {fit:.2f} s = {fit / kernel:.2f} times the kernel's calls "
+        f"= 1/{mutual / fit:.1f} of mutual_info_regression (from {few.shape[1]} features)"
+    )
+
+
+def table(n, d):
+    X = np.random.default_rng(0).random((n, d))
+    return X, X[:, 0] ** 2
+
+
+def timed(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+# --- Lines ----------------------------------------------------------------------------------------------------
+
+
+def lines(options):
+    """Three decades of rows at 5 features, and of features at 300 rows; fixed B, so that all count the same grids."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    by_rows, by_features = figure.subplots(1, 2)
+    rows = np.geomspace(3000, 3_000_000, 7).astype(int)
+    draw(by_rows, rows, {f"B = {B}": [time_of_fit(n, 5, B) for n in rows] for B in (30, 150)}, "rows (5 features)")
+    features = np.geomspace(10, 10_000, 7).astype(int)
+    draw(by_features, features, {"B = 60": [time_of_fit(300, d, 60) for d in features]}, "features (300 rows)")
+    figure.savefig(options.output, dpi=150)
+
+
+def time_of_fit(n, d, B):
+    X, y = table(n, d)
+    scorer = DPMICScorer(B=B, c=5, **PUBLIC).fit(X[:100], y[:100])
+    seconds = min(timed(lambda: scorer.fit(X, y)) for _ in range(3))
+    print(f"{n:>9,} rows, {d:>6,} features, B = {B}: {seconds:.4f} s", flush=True)
+    return seconds
+
+
+def draw(axes, sizes, times, label):
+    for name, seconds in times.items():
+        axes.loglog(sizes, seconds, marker="o", label=name)
+    largest = max(seconds[-1] for seconds in times.values())
+    axes.loglog(sizes, largest * sizes / sizes[-1], color="grey", linestyle=":", label="proportional")
+    axes.set_xlabel(label)
+    axes.set_ylabel("seconds of DPMICScorer.fit")
+    axes.legend(frameon=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Private scores of a table that does not fit in memory, read piece by piece from a Parquet file.
+
+A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its row groups
+are then read one by one, counted with ``partial_fit``, and forgotten; ``publish`` draws the noise once. The scores are
+those that ``fit`` would give for the whole table in memory.
+
+    python examples/parquet_stream.py --rows 10000000 --features 50 --file table.parquet
+"""
+
+import argparse
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from skdpmic import DPMICScorer
+
+GROUP = 100_000  # rows of a row group, which are in memory at a time
+PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # by the way the table is made
+
+
+def main(argv=None):
+    options = parse(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(options.file or Path(folder) / "table.parquet")
+        if not path.exists():
+            write_table(path, options.rows, options.features)
+        scorer = score_file(path, options.epsilon)
+    print_scores(scorer)
+    print(f"{memory_used():.2f} GB of memory at most")
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description="Private scores of a Parquet file, in bounded memory.")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table that is made")
+    parser.add_argument("--features", type=int, default=50, help="features of the table that is made")
+    parser.add_argument("--epsilon", type=float, default=1.0, help="privacy budget of all scores together")
+    parser.add_argument("--file", help="where the table is, or is put; by default it is deleted at the end")
+    return parser.parse_args(argv)
+
+
+def write_table(path, n_rows, n_features):
+    """A made-up table whose target depends on its first feature, not linearly."""
+    names = [f"x{j}" for j in range(n_features)]
+    schema = pa.schema([(name, pa.float64()) for name in [*names, "y"]])
+    rng = np.random.default_rng(0)
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for first in tqdm(range(0, n_rows, GROUP), desc="writing", unit="group"):
+            X = rng.random((n_features, min(GROUP, n_rows - first)))
+            y = (2 * X[0] - 1) ** 2 + 0.1 * rng.standard_normal(X.shape[1])
+            writer.write_batch(pa.record_batch([*map(pa.array, X), pa.array(y)], schema=schema))
+
+
+def score_file(path, epsilon):
+    """Count all row groups, then draw the noise."""
+    with pq.ParquetFile(path) as file:
+        n = file.metadata.num_rows  # public, as everywhere in this package
+        scorer = DPMICScorer(epsilon=epsilon, **PUBLIC)
+        with tqdm(total=n, desc="counting", unit="row", unit_scale=True) as progress:
+            for i in range(file.num_row_groups):  # iter_batches would keep the groups before in memory
+                frame = file.read_row_group(i).to_pandas()
+                scorer.partial_fit(frame.drop(columns="y"), frame["y"], n_expected=n)
+                progress.update(len(frame))
+    return scorer.publish()
+
+
+def print_scores(scorer):
+    lower, upper = scorer.scores_interval()
+    print(f"epsilon = {scorer.privacy_spent_[0]:g}; the five best of {scorer.n_features_in_} features:")
+    for j in np.argsort(scorer.ranking_)[:5]:
+        name = scorer.feature_names_in_[j]
+        print(f"  {name:<5} {scorer.scores_[j]:.4f}  (95 %: {lower[j]:.4f} to {upper[j]:.4f})")
+
+
+def memory_used():
+    """The most memory that this process has had, in GB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 1e9 if sys.platform == "darwin" else most / 1e6
+
+
+if __name__ == "__main__":
+    main()

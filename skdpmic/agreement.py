@@ -1,0 +1,56 @@
+"""Whether a sketch was made for an estimator's parameters."""
+
+import numpy as np
+
+from skdpmic.mic.arguments import check_B, check_c, check_interval
+from skdpmic.sketch import RangeGridSketch, check_public
+from skdpmic.targets import check_classes
+from skdpmic.validation import check_feature_bounds
+
+
+def check_agreement(sketch, bounds, target_bounds, classes, B, c, mechanism):
+    """Raise unless `sketch` is whole, holds enough records, and has what the parameters of an estimator ask for.
+
+    None and "auto" ask for nothing. Nor does an exponent B: the sketch was built for an expected number of records.
+    """
+    if not isinstance(sketch, RangeGridSketch):
+        raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
+    _check_description(sketch, bounds, target_bounds, classes)
+    _check_grids(sketch, B, c, mechanism)
+    if sketch.n_samples < 4:
+        raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
+    sketch.check_whole()
+
+
+def _check_description(sketch, bounds, target_bounds, classes):
+    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
+        check_public(name, value)
+    if bounds is not None:
+        names = getattr(sketch, "feature_names_in_", None)
+        bounds = check_feature_bounds(bounds, sketch.n_features_in_, names)
+        if not np.array_equal(bounds, (sketch.lower, sketch.upper)):
+            raise ValueError("bounds must be None or those of the sketch, got others.")
+    if target_bounds is not None and check_interval(target_bounds, "target_bounds") != sketch.target_bounds:
+        raise ValueError(
+            f"target_bounds must be None or those of the sketch, {sketch.target_bounds}, got {target_bounds!r}."
+        )
+    if classes is not None and not _same_labels(check_classes(classes), sketch.classes):
+        raise ValueError(f"classes must be None or those of the sketch, {sketch.classes}, got {classes!r}.")
+
+
+def _same_labels(labels, others):
+    return others is not None and labels.dtype.kind == others.dtype.kind and np.array_equal(labels, others)
+
+
+def _check_grids(sketch, B, c, mechanism):
+    if B != "auto":
+        check_B(B)
+        if B >= 1 and B != sketch.B:
+            raise ValueError(f"B must be 'auto', an exponent or that of the sketch, {sketch.B}, got {B!r}.")
+    if c != "auto":
+        check_c(c)
+        if c != sketch.c:
+            raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {c!r}.")
+    if (mechanism == "geometric") != (sketch.n_parts is not None):
+        kind = "'laplace' or 'gaussian'" if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
+        raise ValueError(f"mechanism must be {kind} with this sketch, got {mechanism!r}.")

@@ -1,0 +1,48 @@
+"""One function over many features, in blocks and on several cores."""
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import gen_even_slices
+
+_COPIED_AT_ONCE = 16  # two cache lines of a record
+_COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
+
+
+def each_feature(function, columns, lower, upper, n_jobs):
+    """``function(column, (lower, upper))`` of each feature.
+
+    Parameters
+    ----------
+    function : callable
+    columns : sequence of length n_features
+        What the function is given of each feature: its values, or its counts. Slices of it are sent to workers.
+    lower, upper : ndarrays of shape (n_features,)
+    n_jobs : int or None
+
+    Returns
+    -------
+    list of length n_features
+        In order, whatever `n_jobs` is.
+    """
+    n_features = len(columns)
+    n_blocks = min(n_features, max(1, effective_n_jobs(n_jobs) * 4))
+    blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_each_of_block)(function, columns[block], lower[block], upper[block])
+        for block in gen_even_slices(n_features, n_blocks)
+    )
+    return [result for block in blocks for result in block]
+
+
+def _each_of_block(function, columns, lower, upper):
+    bounds = zip(lower.tolist(), upper.tolist(), strict=True)
+    return [function(*feature) for feature in zip(_near_memory(columns), bounds, strict=True)]
+
+
+def _near_memory(columns):
+    """The columns, copied a few at a time: those of a wide table lie so far apart that every value is a cache miss."""
+    if not isinstance(columns, np.ndarray):
+        yield from columns
+        return
+    few = max(1, min(_COPIED_AT_ONCE, _COPIED_VALUES // max(1, columns.shape[1])))
+    for first in range(0, len(columns), few):
+        yield from np.ascontiguousarray(columns[first : first + few])

@@ -1,0 +1,423 @@
+"""What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
+
+import copy
+import numbers
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import InputTags, Tags, TargetTags
+
+from skdpmic.columns import each_feature
+from skdpmic.mic.arguments import check_B, check_c, check_interval
+from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.privacy.geometric import TableGrids
+from skdpmic.sketch_file import read_sketch, write_sketch
+from skdpmic.targets import check_classes, check_kind, make_target
+from skdpmic.validation import asks_for_data, check_feature_bounds, check_table
+
+_FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
+_MAX_SAMPLES = 2**32 - 1  # counts are uint32
+
+
+class RangeGridSketch:
+    """Counts of records on public grids, from which MICr scores of the whole table follow exactly.
+
+    Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
+    and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
+
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only
+    what `fit_sketch` of an estimator publishes is private.
+
+    Parameters
+    ----------
+    bounds : pair or dict
+        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
+        ``{feature name: (lower, upper)}``. Values outside are clipped.
+    target_bounds : pair of floats, default=None
+        Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
+    classes : array-like, default=None
+        All labels that a discrete target can have.
+    B : float
+        Maximum grid size: a number of cells >= 4. What the estimators take for "auto" depends on the number of records
+        and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number of records.
+    c : float, default=5.0
+        How much finer than a merged partition its master partition is; above 0.
+    n_parts : int, default=None
+        If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
+        many parts of the feature, and of a continuous target; at least 2.
+    n_features : int, default=None
+        Number of features; needed if neither `bounds` nor `feature_names` tells.
+    feature_names : array-like of str, default=None
+        Names of the features. By default the keys of `bounds`, if it is a dict; otherwise the features have no names.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many records were counted.
+    n_classes : int or None
+        Number of classes; None with a continuous target.
+    nbytes : int
+        Memory that the counts take: 330 kB a feature at B = 150 and c = 5, about B ** 2.3 in general.
+    lower, upper : ndarrays of shape (n_features,)
+        The public range of each feature.
+    target_bounds, classes, B, c, n_parts
+        As above, checked.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if they have names.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described.
+
+    See Also
+    --------
+    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
+    DPMICScorer.empty_sketch : The sketch that an estimator needs, without records.
+
+    Notes
+    -----
+    Why the scores are exact: MICr is a function of integer counts, computed in integers (``docs/theory/rounding.md``,
+    ``docs/theory/sketch.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import DPMICScorer, RangeGridSketch
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+    >>> y = (X[:, 1] - 0.5) ** 2
+    >>> sketches = []
+    >>> for rows in np.array_split(np.arange(5000), 4):
+    ...     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 0.25), B=60, n_features=3)
+    ...     sketches.append(sketch.update(X[rows], y[rows]))
+    >>> whole = sketches[0].merge(sketches[1]).merge(sketches[2].merge(sketches[3]))
+    >>> whole
+    <RangeGridSketch of 5,000 records and 3 features, as sensitive as the data>
+    >>> DPMICScorer(epsilon=5).fit_sketch(whole).ranking_[1]
+    np.int64(1)
+    """
+
+    __hash__ = None
+
+    def __init__(
+        self,
+        *,
+        bounds,
+        target_bounds=None,
+        classes=None,
+        B,
+        c=5.0,
+        n_parts=None,
+        n_features=None,
+        feature_names=None,
+    ):
+        description = describe(bounds, target_bounds, classes, n_features, feature_names)
+        check_B(B)
+        if B < 1:
+            raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
+        check_c(c)
+        if n_parts is not None and (not isinstance(n_parts, numbers.Integral) or n_parts < 2):
+            raise ValueError(f"n_parts must be None or an int >= 2, got {n_parts!r}.")
+        if description.names is not None:
+            self.feature_names_in_ = description.names
+        self.n_features_in_ = description.n_features
+        self.lower, self.upper = description.lower, description.upper
+        self.target_bounds, self.classes = description.target_bounds, description.classes
+        self.n_classes = description.n_classes
+        self.B, self.c = float(B), float(c)
+        self.n_parts = None if n_parts is None else int(n_parts)
+        self.n_samples = 0
+        self._grids = self._make_grids()
+        self._starts = self._place_features()
+        self._counts = np.zeros(self._starts[-1], dtype=np.uint32)
+
+    def _make_grids(self):
+        if self.n_parts is not None:
+            return TableGrids(self.target_bounds, self.n_classes, self.n_parts)
+        if self.classes is not None:
+            return DiscreteGrids(self.n_classes, self.B, self.c)
+        return ContinuousGrids(self.target_bounds, self.B, self.c)
+
+    def _place_features(self):
+        """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
+        nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
+        length = lru_cache(None)(lambda lo, hi: len(self._grids.count(np.empty(0), (lo, hi), nobody)))
+        return np.cumsum([0, *map(length, self.lower.tolist(), self.upper.tolist())])
+
+    @property
+    def nbytes(self):
+        """Memory that the counts take."""
+        return self._counts.nbytes
+
+    def __repr__(self):
+        return (
+            f"<{type(self).__name__} of {self.n_samples:,} records and {self.n_features_in_:,} features, "
+            "as sensitive as the data>"
+        )
+
+    # --- Counting ---------------------------------------------------------------------------------------------
+
+    def update(self, X, y, n_jobs=None):
+        """Count a chunk of records.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_chunk_samples, n_features)
+            Real numbers, one record a row; may have no rows.
+        y : array-like of shape (n_chunk_samples,)
+            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
+        n_jobs : int, default=None
+            Features counted at the same time, as joblib counts jobs.
+
+        Returns
+        -------
+        self : RangeGridSketch
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the chunk is not as described; no value is quoted, and the sketch is as it was.
+        """
+        X, y = check_table(self, X, y, y_numeric=self.classes is None, reset=False, ensure_min_samples=0)
+        return self.update_checked(X, y, n_jobs)
+
+    def update_checked(self, X, y, n_jobs):
+        """Count a chunk that went through the checks of scikit-learn."""
+        target = make_target(y, self.target_bounds, self.classes)
+        self._check_n_samples(self.n_samples + len(X))
+        target = self._grids.place(target.codes if self.classes is not None else target.values)
+        columns = X.T
+        for first in range(0, self.n_features_in_, _FEATURES_AT_ONCE):
+            block = slice(first, first + _FEATURES_AT_ONCE)
+            counter = _Counter(self._grids, target)
+            counts = each_feature(counter, columns[block], self.lower[block], self.upper[block], n_jobs)
+            for j, counts_j in enumerate(counts, first):
+                self._counts_of(j)[:] += counts_j
+        self.n_samples += len(X)
+        return self
+
+    def merge(self, other):
+        """The sketch of the records of both, which stay as they are.
+
+        Associative and commutative. Records that both have seen are counted twice.
+
+        Parameters
+        ----------
+        other : RangeGridSketch
+            With the same public parameters.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the public parameters differ; the message names which.
+        """
+        if not isinstance(other, RangeGridSketch):
+            raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
+        different = self._differences(other)
+        if different:
+            raise ValueError(f"sketches to be merged must have the same public parameters, got other {different}.")
+        self._check_n_samples(self.n_samples + other.n_samples)
+        self.check_whole()
+        other.check_whole()
+        merged = copy.copy(self)
+        merged._counts = self._counts + other._counts
+        merged.n_samples = self.n_samples + other.n_samples
+        return merged
+
+    def empty(self):
+        """A sketch without records, with the same public parameters.
+
+        Returns
+        -------
+        RangeGridSketch
+        """
+        empty = copy.copy(self)
+        empty._counts = np.zeros_like(self._counts)
+        empty.n_samples = 0
+        return empty
+
+    def __eq__(self, other):
+        """Whether the public parameters and all counts are equal."""
+        if not isinstance(other, RangeGridSketch):
+            return NotImplemented
+        return not self._differences(other) and np.array_equal(self._counts, other._counts)
+
+    def _differences(self, other):
+        """Names of the public parameters that differ."""
+        here, there = self._public(), other._public()
+        return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
+
+    def _public(self):
+        return {
+            "n_features": self.n_features_in_,
+            "feature_names": getattr(self, "feature_names_in_", None),
+            "bounds": np.array([self.lower, self.upper]),
+            "target_bounds": self.target_bounds,
+            "classes": self.classes,
+            "B": self.B,
+            "c": self.c,
+            "n_parts": self.n_parts,
+        }
+
+    def _counts_of(self, j):
+        return self._counts[self._starts[j] : self._starts[j + 1]]
+
+    def _check_n_samples(self, n_samples):
+        if n_samples > _MAX_SAMPLES:
+            raise ValueError(f"a sketch counts at most {_MAX_SAMPLES:,} records, got {n_samples:,}.")
+
+    def check_whole(self):
+        """Raise unless every feature has counted every record, which an interrupted update may prevent."""
+        counted = np.add.reduceat(self._counts, self._starts[:-1], dtype=np.int64)
+        if not (counted == self.n_samples * self._grids.n_tables).all():
+            raise ValueError("the sketch is damaged: its features have not counted the same records.")
+
+    def __sklearn_tags__(self):
+        # What scikit-learn's checks of a chunk ask for.
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags())
+
+    # --- What a release needs to know: as `Records` tells it -----------------------------------------------------
+
+    def each_feature(self, function, n_jobs):
+        """``function(counts, bounds)`` of each feature."""
+        counts = [self._counts_of(j) for j in range(self.n_features_in_)]
+        return each_feature(function, counts, self.lower, self.upper, n_jobs)
+
+    def scorer(self, B, c):
+        """What scores features from their counts."""
+        return GridScorer(self._grids, self.n_samples)
+
+    def counter(self, n_parts):
+        """What makes tables of counts."""
+        return self
+
+    def count(self, counts, bounds):
+        """The table of a feature, of shape (n_parts, n_parts) or (n_parts, n_classes)."""
+        return counts.reshape(self._grids.shape).astype(np.int64)
+
+    # --- Files ----------------------------------------------------------------------------------------------------
+
+    def save(self, path):
+        """Write the sketch to a file, which is as sensitive as the data.
+
+        Only the owner may read the file. It appears when it is complete, in the place of an older one.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        self.check_whole()
+        write_sketch(path, self._public() | {"n_samples": self.n_samples}, self._counts)
+
+    @classmethod
+    def load(cls, path):
+        """Read a sketch that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the file is none that `save` wrote, is damaged, or has a newer format.
+        """
+        parameters, counts = read_sketch(path)
+        n_samples = parameters.pop("n_samples")
+        sketch = cls(**parameters)
+        if sketch._counts.shape != counts.shape:
+            raise ValueError("the file holds other counts than a sketch with its parameters has.")
+        sketch._counts, sketch.n_samples = counts, n_samples
+        sketch.check_whole()
+        return sketch
+
+
+class _Counter:
+    """Counts features with a target; a class of its own so that worker processes can be sent it."""
+
+    def __init__(self, grids, target):
+        self._grids, self._target = grids, target
+
+    def __call__(self, x, bounds):
+        return self._grids.count(x, bounds, self._target)
+
+
+class Description(NamedTuple):
+    """What is public about a table."""
+
+    lower: np.ndarray  # (n_features,)
+    upper: np.ndarray  # (n_features,)
+    names: np.ndarray | None  # (n_features,)
+    target_bounds: tuple | None
+    classes: np.ndarray | None  # (n_classes,)
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return len(self.lower)
+
+    @property
+    def n_classes(self):
+        """Number of classes; None with a continuous target."""
+        return None if self.classes is None else len(self.classes)
+
+
+def describe(bounds, target_bounds, classes, n_features, feature_names):
+    """The description that these parameters of a sketch give; a ValueError if they give none."""
+    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
+        check_public(name, value)
+    check_kind(target_bounds, classes)
+    names = _check_names(bounds, feature_names)
+    lower, upper = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
+    if classes is not None:
+        return Description(lower, upper, names, None, check_classes(classes))
+    return Description(lower, upper, names, check_interval(target_bounds, "target_bounds"), None)
+
+
+def check_public(name, value):
+    """Raise if a public argument is to be read from the data, all of which is never there at once."""
+    if asks_for_data(value):
+        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+
+
+def _check_names(bounds, feature_names):
+    if feature_names is None:
+        return np.array(list(bounds), dtype=object) if isinstance(bounds, dict) else None
+    names = np.asarray(feature_names, dtype=object)
+    if names.ndim != 1 or not all(isinstance(name, str) for name in names):
+        raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
+    return names
+
+
+def _check_n_features(bounds, n_features, names):
+    if n_features is None:
+        n_features = len(names) if names is not None else _n_features_of(bounds)
+    if not isinstance(n_features, numbers.Integral) or n_features < 1:
+        raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"feature_names must be {n_features} names, as many as features, got {len(names)}.")
+    return int(n_features)
+
+
+def _n_features_of(bounds):
+    try:
+        return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
+    except TypeError:
+        return None
+
+
+def _are_equal(a, b):
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and a == b
