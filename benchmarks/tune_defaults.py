@@ -47,11 +47,8 @@ EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
 C_GRID = (1, 2, 3, 5, 8)
-LARGE_SQUARE = (169, 4.25)  # of 13 * 13 cells, at no more time than (150, 5)
-SLACK, SLACK_OF_LARGE_SQUARE = (
-    0.03,
-    0.06,
-)  # what counts as nearly the best; docs/defaults.md has the reason for the second
+BETWEEN = ((160, 5), (180, 5))  # more of them where time is the limit
+SLACK = 0.03  # what counts as nearly the best
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 KEYS = sorted(load_mic_star())
@@ -65,7 +62,7 @@ def settings(n, n_classes):
     if n >= 30_000:  # small ones are out of the question here, and each takes a pass over the records
         sizes, steps = sizes[sizes >= (12 if n_classes else 60)], C_GRID[2:]
     grid = [(int(max(size * (n_classes or 1), 4)), c) for size, c in product(sizes, steps)]
-    return grid if n_classes or n >= 30_000 else [*grid, LARGE_SQUARE]
+    return grid if n_classes or n >= 30_000 else [*grid, *BETWEEN]
 
 
 def operations(B, c, n_classes):
@@ -77,7 +74,8 @@ def operations(B, c, n_classes):
 
 def affordable(n, n_classes):
     """Which settings of the grid take no longer than is fit: about 1/20 of scikit-learn's mutual_info_regression."""
-    limits = np.log([operations(*setting, 0) for setting in ((80, 5), (150, 5), (150, 5), (200, 8))])
+    between = ((150, 5), (150, 5)) if n_classes else BETWEEN
+    limits = np.log([operations(*setting, 0) for setting in ((80, 5), *between, (200, 8))])
     limit = np.interp(math.log(n), np.log([1000, 4000, 10_000, 100_000]), limits) + 1e-9
     return np.array([math.log(operations(*setting, n_classes)) <= limit for setting in settings(n, n_classes)])
 
@@ -240,12 +238,11 @@ def choose(scores, keys, n, n_classes):
     nearly the best: where noise drowns all differences, the setting remains one that is good without noise.
     """
     grid = settings(n, n_classes)
-    slack = np.array([SLACK_OF_LARGE_SQUARE if setting == LARGE_SQUARE else SLACK for setting in grid])
     chosen, kept = {}, None
     for epsilon in sorted(EPSILONS, reverse=True):
         errors = weighted_sums(scores, keys, n, epsilon, n_classes, grid)
         errors[~affordable(n, n_classes)] = np.inf
-        near = np.flatnonzero(errors <= (1 + slack) * errors.min())
+        near = np.flatnonzero(errors <= (1 + SLACK) * errors.min())
         if kept not in near:
             kept = min(near, key=lambda i: operations(*grid[i], n_classes))
         chosen[epsilon] = grid[kept]
