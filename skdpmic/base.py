@@ -99,8 +99,8 @@ class BaseDPMIC(BaseEstimator):
         X : array-like, dask array or dask dataframe of shape (n_samples, n_features)
             Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped.
         y : array-like of shape (n_samples,)
-            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. A dask collection
-            where X is one, in partitions of the same rows.
+            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
+            a dask collection, one too, in partitions of the same rows.
 
         Returns
         -------
