@@ -34,12 +34,12 @@ SLOWEST_MIC_E = 10_000
 
 
 def mic_r_regression(X, y):
-    target = ContinuousTarget(y, UNIT, default_B(len(y), 1.0), default_c())
+    target = ContinuousTarget(y, UNIT, default_B(len(y), 1.0), default_c(len(y), 1.0))
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mic_r_classif(X, codes):
-    target = DiscreteTarget(codes, 5, default_B(len(codes), 1.0), default_c())
+    target = DiscreteTarget(codes, 5, default_B(len(codes), 1.0, 5), default_c(len(codes), 1.0, 5))
     return [target.score(x, UNIT) for x in X.T]
 
 

@@ -305,11 +305,12 @@ class BaseDPMIC(BaseEstimator):
 
     def _grids(self, n_samples, n_features, n_classes):
         epsilon = self._epsilon_per_feature(n_features)
-        B = resolve_B(self.B, n_samples, epsilon)
-        if self.mechanism != "geometric":
-            return Grids(B, resolve_c(self.c), None)
-        n_parts, c = resolve_parts(B, self.c, n_samples, epsilon, n_classes)
-        return Grids(B, c, n_parts)
+        if self.mechanism == "geometric":
+            B = resolve_B(self.B, n_samples, epsilon)  # of a continuous target, with which the parts were fitted
+            n_parts, c = resolve_parts(B, self.c, n_samples, epsilon, n_classes)
+            return Grids(B, c, n_parts)
+        B = resolve_B(self.B, n_samples, epsilon, n_classes)
+        return Grids(B, resolve_c(self.c, n_samples, epsilon, n_classes), None)
 
     def _forget(self):
         """Drop what an earlier fit left."""

@@ -1,29 +1,45 @@
-"""B and c when the user leaves them to us. They depend on public numbers only: n and epsilon."""
+"""B and c when the user leaves them to us. They depend on public numbers only: n, epsilon and the number of classes."""
 
 import math
+from functools import lru_cache
+from importlib.resources import files
 
 import numpy as np
 
-# Table 2 of Lazarsfeld, Johnson and Adeniran (2022), MICr-Lap: the B with the least error, at c = 5.
-_SAMPLES = (25, 250, 500, 1000, 5000, 10000)
-_B_AT_EPSILON_1 = (8, 40, 60, 80, 150, 150)
-_B_AT_EPSILON_0_1 = (6, 40, 80, 100, 125, 150)
-_C = 5.0
+_DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
 
 
-def default_B(n, epsilon):
-    """Maximum grid size for n records, of which each score gets `epsilon`.
+def default_B(n, epsilon, n_classes=None):
+    """Maximum grid size, of nearly the least error on 189 known distributions.
 
-    Linear in n and in log epsilon between the entries of the table, constant outside it.
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    epsilon : float, above 0
+        What each score gets of the budget; for Gaussian noise, that of the Laplace noise with its standard deviation.
+    n_classes : int, default=None
+        Of a discrete target; None for a continuous one.
+
+    Returns
+    -------
+    float
+        That of ``defaults.csv``, and between its entries what :func:`_interpolate` makes of them. The table comes from
+        ``benchmarks/tune_defaults.py``; what it costs against the best B and c is in ``docs/defaults.md``.
+
+    Examples
+    --------
+    >>> from skdpmic.defaults import default_B
+    >>> default_B(10_000, 1.0) > default_B(100, 1.0)
+    True
     """
-    at_1 = np.interp(n, _SAMPLES, _B_AT_EPSILON_1)
-    at_0_1 = np.interp(n, _SAMPLES, _B_AT_EPSILON_0_1)
-    return float(np.interp(math.log10(epsilon), (-1, 0), (at_0_1, at_1)))
+    k = _interpolate("k", n, epsilon, n_classes)
+    return round(k * k if n_classes is None else k * n_classes, _DIGITS)
 
 
-def default_c():
-    """How much finer than the merged partition a master partition is."""
-    return _C
+def default_c(n, epsilon, n_classes=None):
+    """How much finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
+    return round(_interpolate("m", n, epsilon, n_classes) / _interpolate("k", n, epsilon, n_classes), _DIGITS)
 
 
 def default_parts(n, epsilon, n_classes=None):
@@ -37,3 +53,30 @@ def default_parts(n, epsilon, n_classes=None):
     if n_classes is not None:
         return 2 * round(min(max(0.35 * math.sqrt(signal / n_classes), 2.0), 20.0))
     return 2 * int(min(max(0.2 * math.sqrt(signal), 2.0), 20.0))
+
+
+# --- The table ----------------------------------------------------------------------------------------------------
+
+
+def _interpolate(name, n, epsilon, n_classes):
+    """Merged parts k of an axis, or parts m = c k of its master partition.
+
+    They change more smoothly than B and c. Linear in log n, log epsilon and log n_classes between the entries of the
+    table, constant outside it.
+    """
+    kinds, epsilons, samples, values = _table()
+    is_kind = kinds == 0 if n_classes is None else kinds > 0
+    at_n = [[np.interp(math.log(n), np.log(samples), row) for row in rows] for rows in values[name][is_kind]]
+    at_epsilon = [np.interp(math.log(epsilon), np.log(epsilons), row) for row in at_n]
+    return float(np.interp(math.log(n_classes or 1), np.log(np.maximum(kinds[is_kind], 1)), at_epsilon))
+
+
+@lru_cache(maxsize=1)
+def _table():
+    """``defaults.csv``: its numbers of classes (0 for a continuous target), epsilons and n; k and m by these three."""
+    with (files("skdpmic") / "defaults.csv").open(encoding="utf-8") as file:
+        n_classes, epsilon, n, B, c = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
+    axes = [np.unique(column) for column in (n_classes, epsilon, n)]
+    k = np.where(n_classes == 0, np.sqrt(B), B / np.maximum(n_classes, 1))
+    shape = [len(axis) for axis in axes]
+    return *axes, {"k": k.reshape(shape), "m": (c * k).reshape(shape)}

@@ -52,10 +52,11 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
-        value for n_samples and `epsilon_per_feature_` from Table 2 of [1]_.
+        value tuned for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``).
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0. With ``mechanism="geometric"``, how
-        much finer the noisy table is than the finest square grid, as in :func:`mic_r_geometric`.
+        How much finer than a merged partition its master partition is; above 0; "auto" as for B. With
+        ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
+        :func:`mic_r_geometric`.
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None

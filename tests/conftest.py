@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared():
     """The folder of golden values and real data, which is not part of the project."""
     folder = Path(__file__).parents[2] / "shared"

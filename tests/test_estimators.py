@@ -112,18 +112,6 @@ def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
     assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).c_ == 2.5
 
 
-@pytest.mark.parametrize(
-    "n, epsilon, B",
-    [
-        *[(25, 1, 8), (25, 0.1, 6), (1000, 1, 80), (1000, 0.1, 100)],
-        *[(750, 1, 70), (5000, 10**-0.5, 137.5)],
-        *[(10, 5, 8), (10**6, 0.01, 150), (500, math.inf, 60), (500, 1e-9, 80)],
-    ],
-)
-def test_default_B_interpolates_the_table_of_the_paper(n, epsilon, B):
-    assert default_B(n, epsilon) == pytest.approx(B)
-
-
 @seeded
 def test_one_pair_function_is_the_scorer_of_one_feature(table):
     X, y = table

@@ -99,7 +99,7 @@ def segments_of(below, borders, table):
         in_column = below[borders[j + one], m] - below[borders[j], m]
         column_term += table.g[in_column]
         largest_column = max(largest_column, in_column)
-    totals = below[borders[-1]]
+    totals = below[borders[-1]].copy()  # oldest numba loses the memory of a view that goes to Python and back
     constant = table.g[totals[m]] - column_term
     if largest_column < 1 << table.shift:
         return Segments(totals, table.g, _in_pairs(below, borders, table.shift), table.g_pairs, constant)
@@ -264,7 +264,7 @@ def _in_pairs(below, borders, shift):
     an empty one.
     """
     n_columns = np.uint64(len(borders) - 1)
-    pairs = np.empty(((n_columns + 1) // 2, below.shape[1]), dtype=np.uint64)
+    pairs = np.empty((len(borders) // 2, below.shape[1]), dtype=np.uint64)
     one, shift = np.uint64(1), np.uint64(shift)
     for i in range(np.uint64(len(pairs))):
         start = borders[i + i]

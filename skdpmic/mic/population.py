@@ -110,7 +110,7 @@ def _largest_entry(free, fixed, n_master, n_fixed):
     """Largest I / log2 min(k, n_fixed) over the merges of the parts of `free` into k, against the parts of `fixed`."""
     k = np.arange(2, n_master + 1)
     probabilities = (free.shares[:, np.newaxis] * free.part_masses(n_master)).T @ fixed.part_masses(n_fixed)
-    information = _best_information(probabilities, n_master)
+    information = best_information(probabilities, n_master)
     return (information / np.log2(np.minimum(k, n_fixed))).max()
 
 
@@ -154,7 +154,7 @@ class _Axis:
 
 
 @jit
-def _best_information(probabilities, k_max):
+def best_information(probabilities, k_max):
     """Mutual information in bits of the best merge of the rows into k parts, for k = 2 ... k_max, columns fixed.
 
     As in :mod:`skdpmic.mic.optimize_axis`, with probabilities in the place of counts: n = 1 and g(a) = a log2 a.

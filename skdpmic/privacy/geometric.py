@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from skdpmic.defaults import default_c
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.mic.tables import mic_of_class_table, mic_of_table
@@ -114,6 +113,7 @@ class GeometricMechanism:
 
 _ROUND_DRAWS = 2
 _CHANCE_DRAWS = 3
+_CHANCE_C = 5.0
 _CHANCE_SAMPLES = 10_000  # beyond it, what chance adds falls as 1 / n
 
 
@@ -188,9 +188,9 @@ class TableScorer:
     def _mic_r(self, x, y, random, shape):
         bounds = (0, shape[0])
         if self._is_discrete:
-            return DiscreteTarget(y, shape[1], self._B, default_c()).score(x, bounds)
+            return DiscreteTarget(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
         y = y + random.random_sample(len(y))
-        return ContinuousTarget(y, (0, shape[1]), self._B, default_c()).score(x, bounds)
+        return ContinuousTarget(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
 
 
 def _simulation():

@@ -30,7 +30,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable. It must not be read off the data.
     B, c : float or "auto", default="auto"
-        As in :func:`mic_r`; "auto" takes the values for n_samples and epsilon from Table 2 of [1]_.
+        As in :func:`mic_r`; "auto" takes values tuned for n_samples and epsilon (``docs/defaults.md``).
     ledger : BudgetLedger, default=None
         Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None
@@ -75,7 +75,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
     check_ledger(ledger)
-    B, c = resolve_B(B, len(x), epsilon), resolve_c(c)
+    B, c = resolve_B(B, len(x), epsilon), resolve_c(c, len(x), epsilon)
     if random_state is not None:
         warn_of_seed(stacklevel=2)
     if ledger is not None:
@@ -291,17 +291,17 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     return max(int(c * k_max), 2), float(c)
 
 
-def resolve_B(B, n, epsilon):
-    """The maximum grid size as a number, from what the user gave."""
+def resolve_B(B, n, epsilon, n_classes=None):
+    """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
     if isinstance(B, str) and B == "auto":
-        return default_B(n, epsilon)
+        return default_B(n, epsilon, n_classes)
     check_B(B)
     return grid_size(B, n)
 
 
-def resolve_c(c):
-    """c as a number, from what the user gave."""
+def resolve_c(c, n, epsilon, n_classes=None):
+    """c as a number, from what the user gave; `n_classes` is None for a continuous target."""
     if isinstance(c, str) and c == "auto":
-        return default_c()
+        return default_c(n, epsilon, n_classes)
     check_c(c)
     return float(c)

@@ -104,7 +104,7 @@ AUDITS = {
     "mic_e_laplace": (release_mic_e_laplace, zigzag, is_one, 700),
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
-    "counts": (release_counts, lone_record, is_so, 30),
+    "counts": (release_counts, lone_record, is_so, 15),
     "support": (release_support, contest, is_first, 400),
 }
 

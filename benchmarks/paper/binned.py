@@ -1,0 +1,88 @@
+"""Figures 3 and 5 of the paper: bias and variance on real data by the data set's MICe, at epsilon = 1 and 0.1.
+
+    python -m benchmarks.paper.binned --quick
+
+Uses the results of tables.py, and computes what is missing.
+"""
+
+from itertools import pairwise
+
+import pandas as pd
+
+from benchmarks.paper.mechanisms import MECHANISMS, NOISES
+from benchmarks.paper.plots import boxplots
+from benchmarks.paper.real_data import EPSILONS, measured
+from benchmarks.paper.store import add_data_option, parser_of, result_path, write_csv
+
+BINS = {"Spellman4381": (0, 0.1, 0.2, 0.3, 0.4, 1), "Baseball": (0, 0.2, 0.4, 0.6, 0.8, 1)}
+FIGURES = {1.0: "figure3", 0.1: "figure5"}
+COLUMNS = {"paper": "the paper's noise", "shipped": "as shipped"}
+
+# What Section 5.2 says of Figure 3: the median bias in the bin of the lowest MICe.
+PAPER_LOWEST = {
+    ("Spellman4381", "MICr-Geom"): 0.03,
+    ("Baseball", "MICr-Geom"): 0.09,
+    ("Spellman4381", "MICr-Lap"): -0.01,
+    ("Baseball", "MICr-Lap"): 0.03,
+}
+
+
+def with_bins(rows, collection):
+    """The rows of a collection, with their bin of MICe; the highest bin holds 1."""
+    rows = rows[rows.collection == collection]
+    edges = BINS[collection]
+    labels = [f"{lo:g}–{hi:g}" for lo, hi in pairwise(edges)]  # noqa: RUF001
+    return rows.assign(bin=pd.cut(rows.mic_e, [*edges[:-1], 1.001], labels=labels, right=False))
+
+
+def summary(rows):
+    """Five numbers of each box of the figures."""
+    table = []
+    for collection in BINS:
+        binned = with_bins(rows, collection)
+        keys = ["epsilon", "bin", "mechanism", "noise"]
+        for key, group in binned.groupby(keys, sort=False, observed=True):
+            row = {"collection": collection} | dict(zip(keys, key, strict=True)) | {"data_sets": len(group)}
+            in_text = row["epsilon"] == 1 and row["noise"] == "paper" and row["bin"] == binned.bin.cat.categories[0]
+            row["paper_median_bias"] = PAPER_LOWEST.get((collection, row["mechanism"])) if in_text else None
+            for measure in ("bias", "variance"):
+                for name, level in (("min", 0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("max", 1)):
+                    row[f"{measure}_{name}"] = float(group[measure].quantile(level))
+            table.append(row)
+    return table
+
+
+def draw(rows, epsilon, path):
+    panels, titles = [], []
+    for collection in BINS:
+        binned = with_bins(rows[rows.epsilon == epsilon], collection)
+        for noise in NOISES:
+            of_noise = binned[binned.noise == noise]
+            panels.append(
+                {
+                    (label, mechanism, measure): of_noise.loc[
+                        (of_noise.bin == label) & (of_noise.mechanism == mechanism), measure
+                    ].to_numpy()
+                    for label in binned.bin.cat.categories
+                    for mechanism in MECHANISMS
+                    for measure in ("bias", "variance")
+                }
+            )
+            titles.append(f"{collection}, $\\varepsilon$ = {epsilon:g}, {COLUMNS[noise]}")
+    boxplots(path, panels, titles, "MICe")
+
+
+def main(argv=None):
+    parser = parser_of(__doc__.splitlines()[0])
+    add_data_option(parser)
+    options = parser.parse_args(argv)
+    rows = measured(options, tuple(BINS))
+    table = summary(rows)
+    write_csv(result_path(options, "binned.csv"), table)
+    for epsilon in EPSILONS:
+        draw(rows, epsilon, result_path(options, f"{FIGURES[epsilon]}.png"))
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The three mechanisms of the paper, each with the paper's noise and as this package ships it.
+
+"The paper" is Lazarsfeld, Johnson and Adeniran, "Differentially Private Maximal Information Coefficients", ICML 2022.
+A mechanism is a function of a pair, epsilon, the number of runs and a seed, and returns that many outputs.
+"""
+
+import math
+import warnings
+from functools import cached_property, lru_cache
+from itertools import product
+
+import numpy as np
+
+from benchmarks.paper.published_geometric import published_scores
+from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
+from skdpmic.defaults import default_B, default_c, default_parts
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.noise import discrete_laplace, entropy_source
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+
+MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")
+NOISES = ("paper", "shipped")
+METHODS = tuple(product(MECHANISMS, NOISES))
+SIMULATED = ("MICr-Geom", "shipped")  # a run takes 0.01 to 0.2 s, so there are fewer of them
+
+# Table 2 of the paper: n, and (c, B) of each mechanism and epsilon.
+TUNED_N = (25, 250, 500, 1000, 5000, 10000)
+TUNED = {
+    ("MICr-Geom", 1.0): ((2, 12), (1, 40), (1, 40), (1, 60), (1, 150), (1, 150)),
+    ("MICr-Geom", 0.1): ((2, 6), (2, 10), (2, 20), (2, 40), (1, 40), (1, 80)),
+    ("MICr-Lap", 1.0): ((5, 8), (5, 40), (5, 60), (5, 80), (5, 150), (5, 150)),
+    ("MICr-Lap", 0.1): ((5, 6), (5, 40), (5, 80), (5, 100), (5, 125), (5, 150)),
+}
+
+
+class Pair:
+    """Two columns with their public bounds, and the scores of them that several mechanisms need."""
+
+    def __init__(self, x, y, bounds):
+        self.x, self.y, self.bounds = x, y, bounds
+        self.n = len(x)
+        self._mic_r = {}
+
+    @cached_property
+    def mic_e(self):
+        """MICe(n^0.6, 15), what the paper measures errors against on real data."""
+        return mic_e(self.x, self.y)
+
+    @cached_property
+    def mic_e_of_ranks(self):
+        """MICe as the package's MICe-Lap computes it, of five random orders of equal values, if there are any."""
+        has_ties = any(len(np.unique(values)) < self.n for values in (self.x, self.y))
+        orders = range(5 if has_ties else 1)
+        scores = [without_warning(mic_e_laplace, self.x, self.y, epsilon=math.inf, random_state=i) for i in orders]
+        return np.array(scores)
+
+    def mic_r(self, B, c):
+        if (B, c) not in self._mic_r:
+            self._mic_r[B, c] = mic_r(self.x, self.y, bounds=self.bounds, B=B, c=c)
+        return self._mic_r[B, c]
+
+
+# --- B, c and the scale of Laplace noise: functions of public numbers ---------------------------------------------
+
+
+def settings(mechanism, noise, n, epsilon):
+    """B and c of a mechanism. The paper's are linear in n between the entries of its Table 2, constant outside.
+
+    Shipped MICr-Geom has parts of its table in the place of c.
+    """
+    if mechanism == "MICe-Lap":
+        return n**0.6, 15.0
+    if noise == "paper":
+        c, B = (float(np.interp(n, TUNED_N, column)) for column in zip(*TUNED[mechanism, epsilon], strict=True))
+        return B, c
+    if mechanism == "MICr-Geom":
+        return default_B(n, epsilon), float(default_parts(n, epsilon))
+    return default_B(n, epsilon), default_c(n, epsilon)
+
+
+def laplace_scale(mechanism, noise, n, epsilon):
+    if noise == "shipped":
+        sensitivity = mic_e_sensitivity(n, n**0.6) if mechanism == "MICe-Lap" else mic_r_sensitivity(n)
+        return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(sensitivity, 0)).noise_scale
+    if mechanism == "MICe-Lap":
+        return n**0.6 * (2 * math.log2(n) + 4.8) / n / epsilon
+    return (4 * math.log2(n) + 6) / n / epsilon
+
+
+# --- Outputs ------------------------------------------------------------------------------------------------------
+
+
+def outputs(pair, mechanism, noise, epsilon, runs, seed):
+    """What `runs` runs of a mechanism publish of one pair: shape (runs,), in [0, 1]."""
+    B, c = settings(mechanism, noise, pair.n, epsilon)
+    if (mechanism, noise) == SIMULATED:
+        return shipped_geometric(pair, epsilon, runs, seed)
+    if mechanism == "MICr-Geom":
+        return published_scores(pair, epsilon, B, c, runs, seed)
+    if mechanism == "MICr-Lap":
+        score = pair.mic_r(B, c)
+    else:
+        score = pair.mic_e if noise == "paper" else np.resize(pair.mic_e_of_ranks, runs)
+    draw = np.random.RandomState(seed)
+    scale = laplace_scale(mechanism, noise, pair.n, epsilon)
+    added = draw.laplace(scale=scale, size=runs) if noise == "paper" else draw.choice(exact_laplace(scale), runs)
+    return np.clip(score + added, 0, 1)
+
+
+def shipped_geometric(pair, epsilon, runs, seed):
+    source = np.random.RandomState(seed)
+    options = {"epsilon": epsilon, "bounds": pair.bounds, "random_state": source}
+    return np.array([without_warning(mic_r_geometric, pair.x, pair.y, **options) for _ in range(runs)])
+
+
+@lru_cache(maxsize=32)
+def exact_laplace(scale, size=100_000):
+    """Draws of the package's own noise, of which each run takes one; drawing few at a time takes ten times as long."""
+    steps = LaplaceMechanism.of_noise_scale(scale).scale
+    return discrete_laplace(steps, size, entropy_source(np.random.RandomState(0))).astype(np.float64) * GRID
+
+
+def without_warning(function, *arguments, **options):
+    """Call a mechanism that warns of its seed; here the noise has nobody to protect."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return function(*arguments, **options)
+
+
+# --- Errors -------------------------------------------------------------------------------------------------------
+
+
+def errors(released, truth):
+    """Bias (mean signed error), variance and mean unsigned error of several outputs, as the paper reports them."""
+    return {
+        "bias": np.mean(released - truth),
+        "variance": np.var(released, ddof=1),
+        "error": np.abs(released - truth).mean(),
+    }
+
+
+def expected_error(score, truth, scale):
+    """Mean unsigned error of ``clamp(score + Laplace noise, 0, 1)`` against a truth in [0, 1], without drawing any.
+
+    It is the integral of P(noise > r + truth - score) over 0 < r < 1 - truth, and of the same downwards.
+    """
+
+    def tail(a):  # integral of P(noise > z) over z > a
+        return np.maximum(-a, 0) + scale / 2 * np.exp(-np.abs(a) / scale)
+
+    above = tail(truth - score) - tail(1 - score)
+    below = tail(score - truth) - tail(score)
+    return above + below

@@ -1,0 +1,115 @@
+"""The three collections of data sets of Section 5.2, and the errors of all mechanisms on them."""
+
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.paper.mechanisms import METHODS, SIMULATED, Pair, errors, outputs, settings
+from benchmarks.paper.store import completed
+
+COLLECTIONS = ("Spellman23", "Baseball", "Spellman4381")
+N_SAMPLES = {"Spellman23": 23, "Baseball": 337, "Spellman4381": 4381}
+EPSILONS = (1.0, 0.1)
+# How many data sets of each collection, where it is not all of them.
+QUICK = {"Spellman23": 300, "Baseball": 300, "Spellman4381": 60}
+QUICK_HEADLINE = {"Spellman23": 300, "Baseball": 2000, "Spellman4381": 253}  # MICr-Lap, which is fast
+QUICK_SIMULATED = {"Spellman23": 60, "Baseball": 60, "Spellman4381": 12}
+FULL_SIMULATED = QUICK
+
+# --- The data -----------------------------------------------------------------------------------------------------
+
+
+class Collections:
+    """The data sets of Section 5.2, made of the columns of two files in a folder."""
+
+    def __init__(self, folder):
+        missing = [name for name in ("Spellman.csv", "baseball.csv") if not (folder / name).exists()]
+        if missing:
+            raise SystemExit(f"{' and '.join(missing)} not found in {folder}; name their folder with --data.")
+        genes = pd.read_csv(folder / "Spellman.csv", index_col=0)
+        self._genes = genes.to_numpy(dtype=np.float64)
+        # 129 statistics follow a player's name, number, salary, status as a rookie and position.
+        self._statistics = pd.read_csv(folder / "baseball.csv").iloc[:, 5:].to_numpy(dtype=np.float64).T
+        self._pair = lru_cache(maxsize=8)(self._make_pair)  # keeps the scores that several mechanisms need
+
+    def names(self, collection):
+        """The data sets of a collection: pairs of column numbers, or gene numbers with None."""
+        if collection == "Spellman23":
+            return [(i, None) for i in range(len(self._genes))]
+        n_columns = len(self._statistics) if collection == "Baseball" else self._genes.shape[1]
+        return list(combinations(range(n_columns), 2))
+
+    def pair(self, collection, i, j):
+        return self._pair(collection, i, j)
+
+    def _make_pair(self, collection, i, j):
+        if collection == "Spellman23":
+            times = np.arange(1.0, 24.0)
+            return Pair(times, self._genes[i], ((0, 24), widened(self._genes[i])))
+        if collection == "Baseball":
+            x, y = self._statistics[i], self._statistics[j]
+            return Pair(x, y, (widened(x), widened(y)))
+        bounds = widened(self._genes)
+        return Pair(self._genes[:, i].copy(), self._genes[:, j].copy(), (bounds, bounds))
+
+
+def widened(values):
+    """The range of the values and a hundredth of its length more on both sides; of a constant, 1 on both sides."""
+    lo, hi = values.min(), values.max()
+    margin = (hi - lo) / 100 or 1.0
+    return lo - margin, hi + margin
+
+
+def chosen(names, size, seed=0):
+    """`size` of the data sets at random, or all, in their order."""
+    if size is None or size >= len(names):
+        return names
+    return [names[k] for k in sorted(np.random.RandomState(seed).permutation(len(names))[:size])]
+
+
+# --- The errors ---------------------------------------------------------------------------------------------------
+
+
+def measured(options, collections=COLLECTIONS):
+    """Errors against MICe(n^0.6, 15), one row for each data set, epsilon, mechanism and noise: a DataFrame."""
+    data = Collections(options.data)
+    runs = options.runs or 100
+
+    def compute(configuration, seed):
+        pair = data.pair(*(configuration[name] for name in ("collection", "i", "j")))
+        wanted = (configuration[name] for name in ("mechanism", "noise", "epsilon", "runs"))
+        return {"mic_e": pair.mic_e} | errors(outputs(pair, *wanted, seed), pair.mic_e)
+
+    rows = []
+    for collection in collections:
+        configurations = [
+            configuration(collection, i, j, *method, epsilon, max(runs // 10, 5) if method == SIMULATED else runs)
+            for method, (i, j) in methods_and_sets(data.names(collection), collection, options.quick)
+            for epsilon in EPSILONS
+        ]
+        rows += completed(options.output / "raw" / f"{collection}.csv", configurations, compute, collection)
+    return pd.DataFrame(rows)
+
+
+def methods_and_sets(names, collection, quick):
+    """What to run on which data sets, data set by data set."""
+    sets = {method: set(chosen(names, how_many(method, collection, quick))) for method in METHODS}
+    return [(method, name) for name in names for method in METHODS if name in sets[method]]
+
+
+def how_many(method, collection, quick):
+    """Data sets that a mechanism is run on; None for all."""
+    if method == SIMULATED:
+        return (QUICK_SIMULATED if quick else FULL_SIMULATED)[collection]
+    if not quick:
+        return None
+    return (QUICK_HEADLINE if method[0] == "MICr-Lap" else QUICK)[collection]
+
+
+def configuration(collection, i, j, mechanism, noise, epsilon, runs):
+    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
+    B, c = settings(mechanism, noise, N_SAMPLES[collection], epsilon)
+    names = ("collection", "i", "j", "epsilon", "mechanism", "noise", "B", "c", "runs")
+    return dict(zip(names, (collection, i, j, epsilon, mechanism, noise, round(B, 3), round(c, 3), runs), strict=True))

@@ -1,0 +1,375 @@
+"""Make skdpmic/defaults.csv: B and c for each n, epsilon and kind of target, and check what they cost.
+
+    python benchmarks/tune_defaults.py choose check
+
+choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
+check   the error of the automatic choice beside the least of the grid, on samples of seed 1, also between the n and the
+        epsilon of the table; makes benchmarks/results/defaults.csv and docs/images/defaults.png.
+
+Half an hour on one core. MICr of every sample at all B and c of the grid, without noise, is kept in --cache, a file for
+each repetition, and an interrupted run goes on from there. `--quick` takes a minute: few n, distributions and
+repetitions; give it a --table, --results and --images of its own.
+
+The error is the weighted sum of Lazarsfeld, Johnson and Adeniran (ICML 2022), Appendix E.2.3: the mean unsigned error
+of the private score against MIC*, over distributions, weighted so that all values of MIC* count alike. The noise is not
+drawn: the mean over it is known in closed form.
+"""
+
+import argparse
+import csv
+import math
+from collections import defaultdict
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.special import entr, ndtr
+from tqdm import tqdm
+
+from skdpmic.datasets import load_mic_star, relationship
+from skdpmic.defaults import default_B, default_c
+from skdpmic.mic.population import best_information
+from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_plan, discrete_plan, needed_grids
+from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "skdpmic" / "defaults.csv"
+UNIT = (0.0, 1.0)
+
+# How often the 189 distributions are sampled: seed 0 chooses, seed 1 checks, there also between the n of the table.
+REPETITIONS = (
+    {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 100_000: 1},
+    {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2, 30_000: 1, 100_000: 1}
+    | {10**6: 1},
+)
+EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
+CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
+B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
+C_GRID = (1, 2, 3, 5, 8)
+LARGE_SQUARE = (169, 4.25)  # of 13 * 13 cells, at no more time than (150, 5)
+SLACK, SLACK_OF_LARGE_SQUARE = (
+    0.03,
+    0.06,
+)  # what counts as nearly the best; docs/defaults.md has the reason for the second
+PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
+KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
+KEYS = sorted(load_mic_star())
+
+# --- The settings and what they cost in time ----------------------------------------------------------------------
+
+
+def settings(n, n_classes):
+    """All (B, c) of the grid for a target with that many classes."""
+    sizes, steps = np.array(PARTS_GRID if n_classes else B_GRID), C_GRID
+    if n >= 30_000:  # small ones are out of the question here, and each takes a pass over the records
+        sizes, steps = sizes[sizes >= (12 if n_classes else 60)], C_GRID[2:]
+    grid = [(int(max(size * (n_classes or 1), 4)), c) for size, c in product(sizes, steps)]
+    return grid if n_classes or n >= 30_000 else [*grid, LARGE_SQUARE]
+
+
+def operations(B, c, n_classes):
+    """Steps of OptimizeAxis, up to a factor."""
+    plan = discrete_plan(B, c, n_classes) if n_classes else needed_grids(continuous_plan(B, c, "reduced"))
+    n_fixed, n_master, k_max = plan.T
+    return float((n_master**2 * (n_fixed + k_max)).sum())
+
+
+def affordable(n, n_classes):
+    """Which settings of the grid take no longer than is fit: about 1/20 of scikit-learn's mutual_info_regression."""
+    limits = np.log([operations(*setting, 0) for setting in ((80, 5), (150, 5), (150, 5), (200, 8))])
+    limit = np.interp(math.log(n), np.log([1000, 4000, 10_000, 100_000]), limits) + 1e-9
+    return np.array([math.log(operations(*setting, n_classes)) <= limit for setting in settings(n, n_classes)])
+
+
+# --- Discrete targets: y cut into classes --------------------------------------------------------------------------
+
+
+def distribution_function(mixture, axis, values):
+    """P(coordinate <= v) in each component of the mixture, restricted to the unit square: (n_components, n_values)."""
+    means = mixture.points[:, axis, np.newaxis]
+    start, end = ndtr(-means / mixture.sigma), ndtr((1 - means) / mixture.sigma)
+    return (ndtr((np.asarray(values) - means) / mixture.sigma) - start) / (end - start)
+
+
+def component_shares(mixture):
+    """Weights of the components after the restriction to the unit square."""
+    inside = ndtr((1 - mixture.points) / mixture.sigma) - ndtr(-mixture.points / mixture.sigma)
+    return inside.prod(axis=1) / inside.prod(axis=1).sum()
+
+
+def quantiles(mixture, axis, size):
+    """Inner edges of the partition of an axis into `size` parts of equal mass."""
+    values = np.linspace(0, 1, 5001)
+    below = component_shares(mixture) @ distribution_function(mixture, axis, values)
+    return np.interp(np.arange(1, size) / size, below, values)
+
+
+@cache
+def classes(key, n_classes):
+    """Inner edges of the classes of y: of equal width for every other distribution, of equal mass for the rest."""
+    if KEYS.index(key) % 2:
+        return np.arange(1, n_classes) / n_classes
+    return quantiles(relationship(*key), 1, n_classes)
+
+
+def mutual_information(joint):
+    """In bits."""
+    return (entr(joint.sum(axis=0)).sum() + entr(joint.sum(axis=1)).sum() - entr(joint).sum()) / math.log(2)
+
+
+@cache
+def population_value(key, n_classes):
+    """What MICr tends to: MIC*, or the same with the classes of y as the fixed axis."""
+    if n_classes == 0:
+        return load_mic_star()[key]
+    mixture = relationship(*key)
+    x, y = (
+        np.diff(distribution_function(mixture, axis, np.concatenate([[0], edges, [1]])), axis=1)
+        for axis, edges in ((0, quantiles(mixture, 0, 260)), (1, classes(key, n_classes)))
+    )
+    joint = (component_shares(mixture)[:, np.newaxis] * x).T @ y
+    fewer_parts = np.arange(2, n_classes)
+    entries = [mutual_information(joint) / math.log2(n_classes)]
+    if len(fewer_parts):
+        entries.extend(best_information(joint, n_classes - 1) / np.log2(fewer_parts))
+    return float(np.clip(max(entries), 0, 1))
+
+
+# --- Scores without noise ------------------------------------------------------------------------------------------
+
+
+def scores_of_sample(key, n, seed, repetition, chosen):
+    """MICr of one sample at the settings chosen for each kind of target: n_classes -> array of shape (n_settings,)."""
+    entropy = np.random.SeedSequence([seed, n, repetition, KEYS.index(key)])
+    x, y = relationship(*key).sample(n, np.random.RandomState(entropy.generate_state(4))).T.copy()
+    return {
+        n_classes: np.array([target(key, y, n_classes, *setting).score(x, UNIT) for setting in chosen[n_classes]])
+        for n_classes in chosen
+    }
+
+
+def target(key, y, n_classes, B, c):
+    if n_classes == 0:
+        return ContinuousTarget(y, UNIT, B, c)
+    return DiscreteTarget(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
+
+
+def score(options, n, seed, repetition, bar):
+    """Scores of one sample of each distribution, from the cache or into it: n_classes -> (n_keys, n_settings)."""
+    path = options.cache / f"seed{seed}-n{n}-{repetition}.npz"
+    if not path.exists():
+        chosen = {n_classes: settings(n, n_classes) for n_classes in KINDS}
+        rows = []
+        for key in options.keys:
+            rows.append(scores_of_sample(key, n, seed, repetition, chosen))
+            bar.update()
+        unfinished = path.with_suffix(".part.npz")
+        np.savez(unfinished, **{str(n_classes): np.array([row[n_classes] for row in rows]) for n_classes in KINDS})
+        unfinished.replace(path)
+    with np.load(path) as stored:
+        return {n_classes: stored[str(n_classes)] for n_classes in KINDS}
+
+
+def score_all(options, seed):
+    """(n, n_classes) -> scores, shape (n_repetitions, n_keys, n_settings)."""
+    options.cache.mkdir(parents=True, exist_ok=True)
+    tasks = [(n, repetition) for n, count in options.repetitions[seed].items() for repetition in range(count)]
+    found = defaultdict(list)
+    with tqdm(total=len(tasks) * len(options.keys), desc=f"samples of seed {seed}", disable=None) as bar:
+        for done, (n, repetition) in enumerate(tasks, start=1):
+            for n_classes, table in score(options, n, seed, repetition, bar).items():
+                found[n, n_classes].append(table)
+            bar.update(done * len(options.keys) - bar.n)
+    return {cell: np.array(tables) for cell, tables in found.items()}
+
+
+# --- The error, averaged over the noise ----------------------------------------------------------------------------
+
+
+def unsigned_error(scores, truth, sensitivity, epsilon, noise="laplace"):
+    """Mean of abs(clip(score + noise, 0, 1) - truth) over the noise.
+
+    With G the integral of the noise's distribution function F from minus infinity: the unsigned error is the
+    integral of P(released <= t) = F(t - s) over t < truth and of P(released > t) = F(s - t) over t > truth.
+    The Gaussian noise has the same standard deviation as the Laplace noise of scale sensitivity / epsilon.
+    """
+    scale = np.asarray(sensitivity) / epsilon
+    if noise == "laplace":
+
+        def G(u):
+            return np.maximum(u, 0) + scale / 2 * np.exp(-np.abs(u) / scale)
+    else:
+        scale = scale * math.sqrt(2)
+
+        def G(u):
+            return u * ndtr(u / scale) + scale * np.exp(-((u / scale) ** 2) / 2) / math.sqrt(2 * math.pi)
+
+    return G(truth - scores) - G(-scores) + G(scores - truth) - G(scores - 1)
+
+
+def weights(truth, lo=0.0, hi=1.0):
+    """Share of [lo, hi] that each value stands for: to the midpoints to its neighbours."""
+    order = np.argsort(truth, kind="stable")
+    ordered = truth[order]
+    edges = np.concatenate([[lo], (ordered[1:] + ordered[:-1]) / 2, [hi]])
+    shares = np.empty_like(truth)
+    shares[order] = np.diff(edges) / (hi - lo)
+    return shares
+
+
+def weighted_sums(scores, keys, n, epsilon, n_classes, chosen, noise="laplace"):
+    """The error of each setting: (n_settings,), from scores of shape (n_repetitions, n_keys, n_settings)."""
+    truth = np.array([population_value(key, n_classes) for key in keys])
+    sensitivity = [
+        mic_r_discrete_sensitivity(n, n_classes, B) if n_classes else mic_r_sensitivity(n) for B, _ in chosen
+    ]
+    errors = unsigned_error(scores, truth[:, np.newaxis], sensitivity, epsilon, noise)
+    # Classes bring no value near 1: without one, a single distribution would stand for a fifth of [0, 1].
+    span = (truth.min(), truth.max()) if n_classes else (0.0, 1.0)
+    return weights(truth, *span) @ errors.mean(axis=0)
+
+
+# --- The table ------------------------------------------------------------------------------------------------------
+
+
+def choose(scores, keys, n, n_classes):
+    """B and c for each epsilon: epsilon -> (B, c).
+
+    The cheapest of those that are nearly the best. A smaller epsilon keeps what a larger one has, as long as this is
+    nearly the best: where noise drowns all differences, the setting remains one that is good without noise.
+    """
+    grid = settings(n, n_classes)
+    slack = np.array([SLACK_OF_LARGE_SQUARE if setting == LARGE_SQUARE else SLACK for setting in grid])
+    chosen, kept = {}, None
+    for epsilon in sorted(EPSILONS, reverse=True):
+        errors = weighted_sums(scores, keys, n, epsilon, n_classes, grid)
+        errors[~affordable(n, n_classes)] = np.inf
+        near = np.flatnonzero(errors <= (1 + slack) * errors.min())
+        if kept not in near:
+            kept = min(near, key=lambda i: operations(*grid[i], n_classes))
+        chosen[epsilon] = grid[kept]
+    return chosen
+
+
+def write_table(options):
+    found = score_all(options, seed=0)
+    chosen = {(n_classes, n): choose(scores, options.keys, n, n_classes) for (n, n_classes), scores in found.items()}
+    with open(options.table, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["n_classes", "epsilon", "n", "B", "c"])
+        for n_classes, epsilon, n in product(KINDS, EPSILONS, options.repetitions[0]):
+            writer.writerow([n_classes, epsilon, n, *chosen[n_classes, n][epsilon]])
+
+
+# --- What the automatic choice costs ---------------------------------------------------------------------------------
+
+
+def automatic(n, epsilon, n_classes):
+    return default_B(n, epsilon, n_classes or None), default_c(n, epsilon, n_classes or None)
+
+
+def check(options):
+    """Errors on fresh samples, one row for each kind of target, n, epsilon and noise: a list of dicts."""
+    rows = []
+    found = score_all(options, seed=1)
+    for n, count in tqdm(options.repetitions[1].items(), desc="automatic", disable=None):
+        chosen = {n_classes: [automatic(n, epsilon, n_classes) for epsilon in CHECKED] for n_classes in KINDS}
+        others = {n_classes: sorted(set(chosen[n_classes]) - set(settings(n, n_classes))) for n_classes in KINDS}
+        fresh = [score_settings(options, n, repetition, others) for repetition in range(count)]
+        for n_classes in KINDS:
+            scores = np.concatenate([found[n, n_classes], np.array([table[n_classes] for table in fresh])], axis=2)
+            at = [[*settings(n, n_classes), *others[n_classes]].index(setting) for setting in chosen[n_classes]]
+            for noise in ("laplace", "gaussian"):
+                rows.extend(
+                    compare(scores[:, :, at], found[n, n_classes], options.keys, n, n_classes, chosen[n_classes], noise)
+                )
+    return rows
+
+
+def score_settings(options, n, repetition, chosen):
+    """Scores of one sample of each distribution, of seed 1, at settings that may not be of the grid."""
+    if not any(chosen.values()):
+        return {n_classes: np.empty((len(options.keys), 0)) for n_classes in KINDS}
+    rows = [scores_of_sample(key, n, 1, repetition, chosen) for key in options.keys]
+    return {n_classes: np.array([row[n_classes] for row in rows]) for n_classes in KINDS}
+
+
+def compare(automatic_scores, grid_scores, keys, n, n_classes, chosen, noise):
+    grid, fit = settings(n, n_classes), affordable(n, n_classes)
+    for i, epsilon in enumerate(CHECKED):
+        error = weighted_sums(automatic_scores, keys, n, epsilon, n_classes, chosen, noise)[i]
+        errors = weighted_sums(grid_scores, keys, n, epsilon, n_classes, grid, noise)
+        least, unlimited = errors[fit].min(), errors.min()
+        yield {
+            "noise": noise,
+            "n_classes": n_classes,
+            "n": n,
+            "epsilon": f"{epsilon:.4g}",
+            "B": f"{chosen[i][0]:.1f}",
+            "c": f"{chosen[i][1]:.2f}",
+            "error": f"{error:.5f}",
+            "least": f"{least:.5f}",
+            "excess": f"{error / least - 1:.4f}",
+            "least_unlimited": f"{unlimited:.5f}",
+        }
+
+
+def write_check(options, rows):
+    with open(options.results / "defaults.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    worst = max(rows, key=lambda row: float(row["excess"]))
+    print(f"largest excess over the least error of the grid: {float(worst['excess']):.1%}, at {worst}")
+    plot(rows, options.images / "defaults.png")
+
+
+def plot(rows, path):
+    """The error against n: automatic, and the least of the grid."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    for panel, n_classes, title in zip(axes, (0, 5), ("continuous target", "5 classes"), strict=True):
+        for color, epsilon in enumerate(("0.001", "0.01", "0.1", "1", "10")):
+            cells = [
+                row
+                for row in rows
+                if (row["noise"], row["n_classes"], row["epsilon"]) == ("laplace", n_classes, epsilon)
+            ]
+            n = [row["n"] for row in cells]
+            panel.plot(n, [float(row["error"]) for row in cells], color=f"C{color}", label=epsilon)
+            panel.plot(n, [float(row["least"]) for row in cells], ".", color=f"C{color}")
+        panel.set(title=title, xscale="log", yscale="log", xlabel="n")
+    axes[0].set_ylabel("weighted mean unsigned error")
+    axes[1].legend(title="epsilon a feature")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("step", nargs="+", choices=["choose", "check"])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--cache", type=Path, default=ROOT / "benchmarks" / "cache" / "defaults")
+    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
+    options = parser.parse_args(argv)
+    options.keys, options.repetitions = KEYS, REPETITIONS
+    if options.quick:
+        options.keys, options.repetitions = KEYS[::9], ({250: 2, 1000: 2}, {250: 2, 500: 2, 1000: 2})
+        options.cache = options.cache / "quick"
+    return options
+
+
+def main(argv=None):
+    options = parse(argv)
+    if "choose" in options.step:
+        write_table(options)
+    if "check" in options.step:
+        write_check(options, check(options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""B="auto" and c="auto": a table made by benchmarks/tune_defaults.py, and the claim that comes with it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.tune_defaults import (
+    EPSILONS,
+    KEYS,
+    KINDS,
+    REPETITIONS,
+    TABLE,
+    affordable,
+    classes,
+    main,
+    population_value,
+    scores_of_sample,
+    settings,
+    unsigned_error,
+    weighted_sums,
+    weights,
+)
+from skdpmic import DPMICScorer
+from skdpmic.datasets import load_mic_star, relationship
+from skdpmic.defaults import default_B, default_c
+from skdpmic.mic.statistics import DiscreteTarget
+
+ROWS = np.loadtxt(TABLE, delimiter=",", skiprows=1).tolist()
+
+
+def test_the_table_has_every_cell_and_is_returned_as_it_is():
+    assert len(ROWS) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[0])
+    for n_classes, epsilon, n, B, c in ROWS:
+        assert default_B(int(n), epsilon, int(n_classes) or None) == B
+        assert default_c(int(n), epsilon, int(n_classes) or None) == c
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 3, 4, 10, 30])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.003, 0.5, 10, math.inf])
+def test_more_records_never_get_a_much_coarser_grid(n_classes, epsilon):
+    n = np.unique(np.geomspace(4, 10**7, 200).astype(int))
+    B = np.array([default_B(m, epsilon, n_classes) for m in n])
+    c = np.array([default_c(m, epsilon, n_classes) for m in n])
+    assert B.min() >= max(4, 2 * (n_classes or 0))
+    assert B.max() <= (200 if n_classes is None else 48 * n_classes)
+    assert 1 <= c.min() <= c.max() <= 8
+    if n_classes is None:
+        assert (np.diff(B) >= 0).all()
+    elif n_classes not in (3, 4):  # where a small epsilon asks for B < 12, and less noise
+        master = c * B / n_classes
+        assert (master >= 0.6 * np.maximum.accumulate(master)).all()
+
+
+def test_the_choice_is_a_function_of_public_numbers():
+    rng = np.random.default_rng(0)
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2}
+    fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
+    assert {(fit.B_, fit.c_) for fit in fits} == {(default_B(60, 1.0), default_c(60, 1.0))}
+    labels = DPMICScorer(bounds=(0, 1), classes=range(4), epsilon=2).fit(rng.random((60, 2)), rng.integers(4, size=60))
+    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4), default_c(60, 1.0, 4))
+
+
+# --- The figures behind the table -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("score, truth, scale", [(0.3, 0.5, 0.1), (0.95, 0.9, 0.3), (0.0, 0.2, 2.0)])
+def test_the_mean_over_the_noise_is_that_of_draws(noise, score, truth, scale):
+    rng = np.random.default_rng(0)
+    size = 400_000
+    drawn = rng.laplace(scale=scale, size=size) if noise == "laplace" else rng.normal(0, scale * 2**0.5, size)
+    errors = np.abs(np.clip(score + drawn, 0, 1) - truth)
+    standard_error = errors.std() / math.sqrt(size)
+    assert abs(errors.mean() - unsigned_error(score, truth, scale, 1.0, noise)) < 5 * standard_error  # alpha < 1e-6
+
+
+def test_every_part_of_the_unit_interval_counts_alike():
+    assert weights(np.array([0.5, 0.1, 0.3])) == pytest.approx([0.6, 0.2, 0.2])
+    assert weights(np.array(list(load_mic_star().values()))).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("key", [("F12", 0.5), ("F5", 0.8)])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_classes):
+    n = 200_000
+    x, y = relationship(*key).sample(n, 0).T
+    codes = np.searchsorted(classes(key, n_classes), y, side="right")
+    score = DiscreteTarget(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
+    assert score == pytest.approx(population_value(key, n_classes), abs=0.01)
+
+
+def excess(n, epsilon, kinds, seed, noise="laplace", repetitions=1):
+    """Largest share, over the kinds of target, by which the automatic choice's error exceeds the least of the grid."""
+    automatic = {kind: (default_B(n, epsilon, kind or None), default_c(n, epsilon, kind or None)) for kind in kinds}
+    chosen = {
+        kind: [*(s for s, fit in zip(settings(n, kind), affordable(n, kind), strict=True) if fit), automatic[kind]]
+        for kind in kinds
+    }
+    samples = [[scores_of_sample(key, n, seed, r, chosen) for key in KEYS] for r in range(repetitions)]
+    found = []
+    for kind in kinds:
+        scores = np.array([[sample[kind] for sample in repetition] for repetition in samples])
+        errors = weighted_sums(scores, KEYS, n, epsilon, kind, chosen[kind], noise)
+        found.append(errors[-1] / errors.min() - 1)
+    return max(found)
+
+
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples():
+    assert excess(70, 1.0, (0,), seed=2) < 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("n, epsilon", [(25, 10), (60, 1), (100, 0.1), (500, 1), (2000, 0.03), (10_000, 1)])
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_in_more_cells(n, epsilon, noise):
+    assert excess(n, epsilon, KINDS, seed=3, noise=noise, repetitions=2) < 0.15
+
+
+@pytest.mark.slow
+def test_the_quick_form_makes_a_table_and_checks_it(tmp_path):
+    folders = [f"--{name}={tmp_path}" for name in ("cache", "results", "images")]
+    main(["choose", "check", "--quick", f"--table={tmp_path / 'table.csv'}", *folders])
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + len(KINDS) * len(EPSILONS) * 2
+    assert (tmp_path / "defaults.csv").exists()
+    assert (tmp_path / "defaults.png").exists()

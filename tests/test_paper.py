@@ -1,0 +1,170 @@
+"""The quick forms of the paper's experiments run, and give the paper's figures within their Monte Carlo error.
+
+Where a median over data sets is compared, "se" is its standard error from the order statistics; 4 of them are allowed,
+which a right program exceeds about once in 10,000 times, and half a unit of the paper's last digit.
+"""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
+pytest.importorskip("pandas", reason="the benchmarks tabulate with pandas")
+pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
+
+import pandas as pd
+
+from benchmarks.paper import binned, synthetic, tables, tuning
+from benchmarks.paper.mechanisms import Pair, expected_error
+from benchmarks.paper.published_geometric import published_scores
+from benchmarks.paper.store import completed
+from skdpmic import mic_r
+from skdpmic.datasets import make_relationship
+
+PNG = b"\x89PNG"
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    return tmp_path_factory.mktemp("paper")
+
+
+@pytest.fixture(scope="module")
+def real(shared, output):
+    """The rows of tables.py --quick."""
+    arguments = ["--quick", "--data", str(shared / "data"), "--output", str(output)]
+    keys = ["epsilon", "collection", "mechanism", "measure"]
+    return pd.DataFrame(tables.main(arguments)).set_index(keys).sort_index()
+
+
+# --- Tables 1 and 3 -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "epsilon, collection, mechanism, measure, unit",
+    [
+        (1.0, "Spellman23", "MICe-Lap", "bias", 0.01),
+        (1.0, "Baseball", "MICe-Lap", "bias", 0.01),
+        (1.0, "Spellman4381", "MICe-Lap", "bias", 0.01),
+        (1.0, "Spellman23", "MICr-Lap", "bias", 0.01),
+        (1.0, "Baseball", "MICr-Lap", "bias", 0.01),
+        (1.0, "Spellman4381", "MICr-Lap", "bias", 0.01),
+        (1.0, "Spellman23", "MICr-Geom", "bias", 0.01),
+        (1.0, "Baseball", "MICr-Geom", "bias", 0.01),
+        (1.0, "Spellman4381", "MICr-Geom", "bias", 0.01),
+        (1.0, "Spellman23", "MICe-Lap", "error", 0.01),
+        (1.0, "Spellman23", "MICr-Lap", "error", 0.01),
+        (1.0, "Spellman23", "MICr-Geom", "error", 0.01),
+        (1.0, "Baseball", "MICr-Lap", "error", 0.001),
+        (1.0, "Baseball", "MICr-Geom", "error", 0.001),
+        (1.0, "Spellman4381", "MICr-Lap", "error", 0.001),
+        (0.1, "Spellman23", "MICr-Lap", "bias", 0.01),
+        (0.1, "Baseball", "MICr-Lap", "bias", 0.01),
+        (0.1, "Spellman4381", "MICr-Lap", "bias", 0.01),
+        (0.1, "Spellman4381", "MICr-Geom", "bias", 0.01),
+    ],
+)
+def test_tables_1_and_3_come_out_with_the_papers_noise(real, epsilon, collection, mechanism, measure, unit):
+    row = real.loc[epsilon, collection, mechanism, measure]
+    assert abs(row.reproduced - row.paper) <= unit / 2 + 4 * row.reproduced_se
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "epsilon, collection, limit",
+    [(1.0, "Baseball", 0.033), (1.0, "Spellman4381", 0.011), (0.1, "Baseball", 0.19), (0.1, "Spellman4381", 0.032)],
+)
+def test_shipped_mic_r_lap_is_within_its_promised_error(real, epsilon, collection, limit):
+    row = real.loc[epsilon, collection, "MICr-Lap", "error"]
+    assert row.shipped <= limit + 2 * row.shipped_se
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["MICe-Lap", "MICr-Lap", "MICr-Geom"])
+@pytest.mark.parametrize("collection", ["Spellman23", "Baseball", "Spellman4381"])
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_every_shipped_mechanism_errs_less_than_the_published_one(real, epsilon, collection, mechanism):
+    row = real.loc[epsilon, collection, mechanism, "error"]
+    assert row.shipped < row.reproduced
+
+
+# --- Figures 2 to 5 and Table 2 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("real")
+def test_figures_3_and_5_have_the_papers_medians_at_the_lowest_mic_e(shared, output):
+    rows = binned.main(["--quick", "--data", str(shared / "data"), "--output", str(output)])
+    compared = [row for row in rows if row["paper_median_bias"] is not None]
+    assert len(compared) == 4
+    for row in compared:
+        assert row["bias_median"] == pytest.approx(row["paper_median_bias"], abs=0.015)
+    for name in ("figure3_quick.png", "figure5_quick.png"):
+        assert (output / name).read_bytes().startswith(PNG)
+
+
+@pytest.mark.slow
+def test_figures_2_and_4_have_the_papers_medians(output):
+    rows = pd.DataFrame(synthetic.main(["--quick", "--output", str(output)]))
+    rows = rows.set_index(["epsilon", "n", "mechanism", "noise"]).sort_index()
+    assert rows.loc[(1.0, 5000, "MICr-Lap", "paper"), "bias_median"] == pytest.approx(0.01, abs=0.01)
+    assert rows.loc[(1.0, 5000, "MICr-Geom", "paper"), "bias_median"] == pytest.approx(0.01, abs=0.02)
+    assert 0.0015 < rows.loc[(1.0, 250, "MICr-Geom", "paper"), "variance_median"] < 0.0045
+    for n in (250, 1000, 5000):  # the shipped noise is a quarter of the paper's
+        for epsilon in (1.0, 0.1):
+            errors = rows.loc[(epsilon, n, "MICr-Lap")].error_median
+            assert errors["shipped"] < 0.85 * errors["paper"]
+    for name in ("figure2_quick.png", "figure4_quick.png"):
+        assert (output / name).read_bytes().startswith(PNG)
+
+
+@pytest.mark.slow
+def test_table_2_is_near_the_least_error(output):
+    rows = pd.DataFrame(tuning.main(["--quick", "--output", str(output)]))
+    for row in rows[rows.mechanism == "MICr-Lap"].itertuples():
+        assert row.objective_at_paper <= 1.05 * row.reproduced_objective
+        assert row.objective_at_automatic <= 1.15 * row.shipped_objective
+    for row in rows[rows.mechanism == "MICr-Geom"].itertuples():
+        assert row.objective_at_paper <= 1.2 * row.reproduced_objective
+
+
+# --- What the experiments are made of -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_published_mic_r_geom_without_noise_is_mic_r():
+    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
+    bounds = ((0.0, 1.0), (0.0, 1.0))
+    for B, c in ((12.0, 2.0), (40.0, 1.0), (40.0, 1.5)):
+        scores = published_scores(Pair(x, y, bounds), np.inf, B, c, 2, seed=0)
+        np.testing.assert_allclose(scores, mic_r(x, y, bounds=bounds, B=B, c=c), atol=1e-9)
+
+
+def test_expected_error_is_the_mean_of_many_draws():
+    noise = np.random.RandomState(0).laplace(size=400_000)
+    for score, truth, scale in ((0.3, 0.5, 0.2), (0.9, 0.1, 0.05), (0.0, 0.0, 1.0), (1.0, 0.4, 0.5)):
+        errors = np.abs(np.clip(score + scale * noise, 0, 1) - truth)
+        assert expected_error(score, truth, scale) == pytest.approx(errors.mean(), abs=5 * errors.std() / 400_000**0.5)
+
+
+def test_weights_of_the_objective_add_up_to_one():
+    np.testing.assert_allclose(tuning.weights([0.1, 0.2, 0.9]), [0.15, 0.4, 0.45])
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    path, computed = tmp_path / "raw.csv", []
+
+    def compute(configuration, seed):
+        computed.append(configuration["n"])
+        return {"value": configuration["n"] + seed / 1e10}
+
+    first = completed(path, [{"n": 1}, {"n": 2}], compute, "first")
+    path.write_text(path.read_text() + "3,0.")  # cut off in the middle of a row
+    again = completed(path, [{"n": 3}, {"n": 2}, {"n": 1}], compute, "again")
+    assert computed == [1, 2, 3]
+    assert again[:0:-1] == first
+
+
+def test_absent_data_are_named(tmp_path):
+    with pytest.raises(SystemExit, match=r"Spellman\.csv and baseball\.csv not found .* --data"):
+        tables.main(["--quick", "--data", str(tmp_path), "--output", str(tmp_path)])
