@@ -96,10 +96,11 @@ class BaseDPMIC(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dask array or dask dataframe of shape (n_samples, n_features)
             Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped.
         y : array-like of shape (n_samples,)
-            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
+            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
+            a dask collection, one too, in partitions of the same rows.
 
         Returns
         -------
@@ -282,8 +283,11 @@ class BaseDPMIC(BaseEstimator):
         return records, self._grids(records.n_samples, X.shape[1], records.n_classes)
 
     def _count_where_it_lies(self, X, y):
+        """Count a dask collection on its workers."""
         from skdpmic.distributed import count_collection, feature_names, n_rows  # imports dask
 
+        if X.ndim != 2:
+            raise ValueError(f"X must be 2-dimensional, got a dask collection of {X.ndim} dimension(s).")
         needs_n = "auto" in (self.B, self.c) or (isinstance(self.B, numbers.Real) and self.B < 1)
         n_expected = n_rows(X) if needs_n else 4
         empty = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=feature_names(X))

@@ -77,6 +77,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
     --------
     DPMICSelector : Keeps the best features.
     dp_mic_classif, dp_mic_regression : Function forms.
+    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 
     Notes
     -----

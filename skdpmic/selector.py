@@ -99,6 +99,7 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
     See Also
     --------
     DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
+    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 
     Notes
     -----

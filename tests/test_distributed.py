@@ -124,6 +124,8 @@ def test_collections_that_do_not_fit_together_are_refused():
         scorer.fit(every["unknown lengths"][0], every["frame"][1].shift(1).dropna())
     with pytest.raises(TypeError, match="y must be a dask collection where X is one, got ndarray"):
         scorer.fit(every["array"][0], table()[1])
+    with pytest.raises(ValueError, match="X must be 2-dimensional, got a dask collection of 1"):
+        scorer.fit(every["array"][1], every["array"][1])
     with pytest.raises(ValueError, match="bounds must be public"):
         scorer.set_params(bounds="data").fit(*every["array"])
     assert not hasattr(scorer, "n_features_in_")
