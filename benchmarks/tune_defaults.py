@@ -339,7 +339,7 @@ def plot(rows, path):
             panel.plot(n, [float(row["least"]) for row in cells], ".", color=f"C{color}")
         panel.set(title=title, xscale="log", yscale="log", xlabel="n")
     axes[0].set_ylabel("weighted mean unsigned error")
-    axes[1].legend(title="epsilon a feature")
+    axes[1].legend(title="epsilon a feature", loc="lower left")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
