@@ -211,13 +211,14 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
 
     See Also
     --------
-    mic_r_laplace : Noise on the score: to be preferred, unless n_samples times epsilon is very small or a noisy table is
-        wanted.
+    mic_r_laplace : Noise on the score: to be preferred, unless n_samples times epsilon is very small or a noisy table
+        is wanted.
 
     Notes
     -----
-    One noisy table of affordable size is coarse, so strong dependence, and steep or wavy relationships, come out far too
-    low: over the 189 distributions of :mod:`skdpmic.datasets` by 0.1 to 0.3 in the median (``docs/results_paper.md``).
+    One noisy table of affordable size is coarse, so strong dependence, and steep or wavy relationships, come out far
+    too low: over the 189 distributions of :mod:`skdpmic.datasets` by 0.1 to 0.3 in the median
+    (``docs/results_paper.md``).
 
     The mechanism of [1]_ noises several tables, each at the whole epsilon, and is not epsilon-differentially private;
     this one is (``docs/theory/geometric.md``). Replacing a record moves two counts by 1, hence noise of scale
