@@ -46,6 +46,7 @@ def test_plain_map_and_reduce_publish_what_fit_does():
     )
 
 
+@pytest.mark.slow
 def test_dask_is_imported_only_for_its_collections():
     code = (
         "import sys, numpy as np, skdpmic, skdpmic.distributed\n"

@@ -127,7 +127,7 @@ def test_counting_and_merging_leave_the_other_sketch_alone():
     assert first.empty() != first
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_jobs_do_not_change_the_counts(backend, monkeypatch):
     monkeypatch.setattr("skdpmic.sketch._FEATURES_AT_ONCE", 3)
     with parallel_config(backend=backend, n_jobs=2):

@@ -447,7 +447,7 @@ def test_infinite_epsilon_is_refused_by_every_ledger(path):
 # --- Inside scikit-learn ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_a_grid_search_writes_an_entry_for_every_fit(path, backend):
     ledger = BudgetLedger(path, 10.0)
     pipeline = make_pipeline(DPMICSelector(k=1, ledger=ledger, **PUBLIC), LinearRegression())
