@@ -29,7 +29,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
-        if not 0. Must be above 0 with ``mechanism="gaussian"``, and 0 with ``mechanism="laplace"`` and ``release="scores"``.
+        if not 0. Must be above 0 with ``mechanism="gaussian"``; 0 with ``mechanism="laplace"`` and
+        ``release="scores"``.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
         ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks

@@ -118,10 +118,10 @@ STEPS = 20
 CASES = [(0.1, 0.05, 1, 4), (0.1, 0.05, 2, 4), (0.5, 0.1, 3, 5), (1.0, 0.01, 4, 5)]  # epsilon, delta, k, scores
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 3])
 def test_chosen_lists_follow_the_exact_law(k):
-    # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed
-    scores, scale, n = (2, 0, 3, 2), 3, 2000
+    # chi-square, alpha = 1e-3, n = 1,500 lists, fixed seed
+    scores, scale, n = (2, 0, 3, 2), 3, 1500
     expected = exponential_law(scores, k, scale)
     source, mechanism = entropy_source(0), ExponentialTopK(k, scale)
     lists = [tuple(mechanism.release(np.array(scores) * GRID, source)) for _ in range(n)]
