@@ -74,8 +74,8 @@ def operations(B, c, n_classes):
 
 def affordable(n, n_classes):
     """Which settings of the grid take no longer than is fit: about 1/20 of scikit-learn's mutual_info_regression."""
-    between = ((150, 5), (150, 5)) if n_classes else BETWEEN
-    limits = np.log([operations(*setting, 0) for setting in ((80, 5), *between, (200, 8))])
+    ends = ((200, 8),) * 4 if n_classes else ((80, 5), *BETWEEN, (200, 8))
+    limits = np.log([operations(*setting, 0) for setting in ends])
     limit = np.interp(math.log(n), np.log([1000, 4000, 10_000, 100_000]), limits) + 1e-9
     return np.array([math.log(operations(*setting, n_classes)) <= limit for setting in settings(n, n_classes)])
 
