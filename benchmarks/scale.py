@@ -29,13 +29,14 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["stream", "stream-one", "wide", "lines"])
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the largest streamed table")
+    parser.add_argument("what", choices=["stream", "write", "stream-one", "wide", "lines"])
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream")
     parser.add_argument("--features", type=int, default=5000, help="features of the wide table")
-    parser.add_argument("--file", help="the Parquet file that stream-one reads")
+    parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
     parser.add_argument("--output", default="scale.png", help="where the picture is saved")
     options = parser.parse_args(argv)
-    {"stream": stream, "stream-one": stream_one, "wide": wide, "lines": lines}[options.what](options)
+    steps = {"stream": stream, "write": write, "stream-one": stream_one, "wide": wide, "lines": lines}
+    steps[options.what](options)
 
 
 # --- Streamed -------------------------------------------------------------------------------------------------
@@ -46,11 +47,13 @@ def stream(options):
     with tempfile.TemporaryDirectory() as folder:
         for rows in (options.rows // 100, options.rows // 10, options.rows):
             path = Path(folder) / f"{rows}.parquet"
-            write = "import sys; sys.argv[0] = 'write'; exec(open(sys.argv[1]).read().replace('__main__', ''))"
-            write += f"; write_table(Path({str(path)!r}), {rows}, {N_FEATURES})"
-            subprocess.run([sys.executable, "-c", write, EXAMPLE], check=True, stderr=subprocess.DEVNULL)
-            subprocess.run([sys.executable, __file__, "stream-one", "--file", path], check=True)
+            for step in ("write", "stream-one"):
+                subprocess.run([sys.executable, __file__, step, "--file", path, "--rows", str(rows)], check=True)
             path.unlink()
+
+
+def write(options):
+    load_example().write_table(Path(options.file), options.rows, N_FEATURES)
 
 
 def stream_one(options):
@@ -138,13 +141,13 @@ def timed(function):
 
 
 def lines(options):
-    """Three decades of rows at 5 features, and of features at 300 rows; fixed B, so that all count the same grids."""
+    """Three decades of rows at 3 features, and of features at 300 rows; fixed B, so that all count the same grids."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     by_rows, by_features = figure.subplots(1, 2)
-    rows = np.geomspace(3000, 3_000_000, 7).astype(int)
-    draw(by_rows, rows, {f"B = {B}": [time_of_fit(n, 5, B) for n in rows] for B in (30, 150)}, "rows (5 features)")
+    rows = np.geomspace(30_000, 30_000_000, 7).astype(int)
+    draw(by_rows, rows, {f"B = {B}": [time_of_fit(n, 3, B) for n in rows] for B in (30, 150)}, "rows (3 features)")
     features = np.geomspace(10, 10_000, 7).astype(int)
     draw(by_features, features, {"B = 60": [time_of_fit(300, d, 60) for d in features]}, "features (300 rows)")
     figure.savefig(options.output, dpi=150)

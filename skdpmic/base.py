@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.agreement import check_agreement
 from skdpmic.columns import each_feature
+from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -19,7 +20,6 @@ from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.pairs import resolve_B, resolve_c, resolve_parts
 from skdpmic.sketch import RangeGridSketch, check_public, describe
 from skdpmic.targets import ContinuousY, DiscreteY, check_kind, make_target, score_sensitivity
 from skdpmic.validation import check_table, feature_bounds, unchanged_on_error, warn_of_data

@@ -6,6 +6,9 @@ from importlib.resources import files
 
 import numpy as np
 
+from skdpmic.mic.arguments import check_B, check_c
+from skdpmic.mic.statistics import grid_size
+
 _DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
 
 
@@ -53,6 +56,52 @@ def default_parts(n, epsilon, n_classes=None):
     if n_classes is not None:
         return 2 * round(min(max(0.35 * math.sqrt(signal / n_classes), 2.0), 20.0))
     return 2 * int(min(max(0.2 * math.sqrt(signal), 2.0), 20.0))
+
+
+# --- What the user gave, or else the above ------------------------------------------------------------------------
+
+
+def resolve_B(B, n, epsilon, n_classes=None):
+    """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
+    if isinstance(B, str) and B == "auto":
+        return default_B(n, epsilon, n_classes)
+    check_B(B)
+    return grid_size(B, n)
+
+
+def resolve_c(c, n, epsilon, n_classes=None):
+    """c as a number, from what the user gave; `n_classes` is None for a continuous target."""
+    if isinstance(c, str) and c == "auto":
+        return default_c(n, epsilon, n_classes)
+    check_c(c)
+    return float(c)
+
+
+def resolve_parts(B, c, n, epsilon, n_classes=None):
+    """Parts that a feature is cut into for its noisy table, and how much finer than the finest merge that is.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float or "auto"
+    n : int
+        Number of records.
+    epsilon : float
+        Of each table.
+    n_classes : int, default=None
+        For a discrete target.
+
+    Returns
+    -------
+    n_parts : int
+    c : float
+    """
+    k_max = int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
+    if isinstance(c, str) and c == "auto":
+        n_parts = default_parts(n, epsilon, n_classes)
+        return n_parts, n_parts / k_max
+    check_c(c)
+    return max(int(c * k_max), 2), float(c)
 
 
 # --- The table ----------------------------------------------------------------------------------------------------

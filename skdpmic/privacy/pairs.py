@@ -1,10 +1,8 @@
 """Private scores of one pair of variables."""
 
-import math
-
 import numpy as np
 
-from skdpmic.defaults import default_B, default_c, default_parts
+from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
 from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
 from skdpmic.mic.mic_e import mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, rounding_error
@@ -267,46 +265,3 @@ def _release(score, steps, epsilon, source):
     mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
     released, _ = mechanism.release(np.array([score]), source)
     return float(released[0])
-
-
-def resolve_parts(B, c, n, epsilon, n_classes=None):
-    """Parts that a feature is cut into for its noisy table, and how much finer than the finest merge that is.
-
-    Parameters
-    ----------
-    B : float, at least 4
-    c : float or "auto"
-    n : int
-        Number of records.
-    epsilon : float
-        Of each table.
-    n_classes : int, default=None
-        For a discrete target.
-
-    Returns
-    -------
-    n_parts : int
-    c : float
-    """
-    k_max = int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
-    if isinstance(c, str) and c == "auto":
-        n_parts = default_parts(n, epsilon, n_classes)
-        return n_parts, n_parts / k_max
-    check_c(c)
-    return max(int(c * k_max), 2), float(c)
-
-
-def resolve_B(B, n, epsilon, n_classes=None):
-    """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
-    if isinstance(B, str) and B == "auto":
-        return default_B(n, epsilon, n_classes)
-    check_B(B)
-    return grid_size(B, n)
-
-
-def resolve_c(c, n, epsilon, n_classes=None):
-    """c as a number, from what the user gave; `n_classes` is None for a continuous target."""
-    if isinstance(c, str) and c == "auto":
-        return default_c(n, epsilon, n_classes)
-    check_c(c)
-    return float(c)
