@@ -30,7 +30,9 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=["stream", "write", "stream-one", "wide", "lines"])
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream")
+    parser.add_argument(
+        "--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream"
+    )
     parser.add_argument("--features", type=int, default=5000, help="features of the wide table")
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
     parser.add_argument("--output", default="scale.png", help="where the picture is saved")

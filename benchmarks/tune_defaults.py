@@ -3,10 +3,10 @@
     python benchmarks/tune_defaults.py choose check
 
 choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
-check   the error of the automatic choice beside the least of the grid, on samples of seed 1, also between the n and the
+check   the error of the automatic choice beside the least of the grid, on samples of seed 2, also between the n and the
         epsilon of the table; makes benchmarks/results/defaults.csv and docs/images/defaults.png.
 
-Half an hour on one core. MICr of every sample at all B and c of the grid, without noise, is kept in --cache, a file for
+An hour on one core. MICr of every sample at all B and c of the grid, without noise, is kept in --cache, a file for
 each repetition, and an interrupted run goes on from there. `--quick` takes a minute: few n, distributions and
 repetitions; give it a --table, --results and --images of its own.
 
@@ -37,18 +37,23 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "skdpmic" / "defaults.csv"
 UNIT = (0.0, 1.0)
 
-# How often the 189 distributions are sampled: seed 0 chooses, seed 1 checks, there also between the n of the table.
-REPETITIONS = (
-    {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 100_000: 1},
-    {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2, 30_000: 1, 100_000: 1}
-    | {10**6: 1},
-)
+# How often the 189 distributions are sampled: one seed to choose, another to check, there also between the n of the
+# table. Seed 1 was looked at more than once while the table was made, and is spent.
+CHOICE, CHECK = 0, 2
+REPETITIONS = {
+    CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 100_000: 1},
+    CHECK: {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2}
+    | {30_000: 1, 100_000: 1, 10**6: 1},
+}
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
 C_GRID = (1, 2, 3, 5, 8)
-BETWEEN = ((160, 5), (180, 5))  # more of them where time is the limit
-SLACK = 0.03  # what counts as nearly the best
+FINER_B = (*range(4, 40, 4), *range(40, 80, 2), *range(80, 230, 10))  # more of them where time is the limit
+FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
+TIME = {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000}  # steps that a score of n records may take, see `steps`
+SLACK = 0.005  # what counts as nearly the best
+KEEP = 0.05  # and for what a larger epsilon has
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 KEYS = sorted(load_mic_star())
@@ -58,26 +63,36 @@ KEYS = sorted(load_mic_star())
 
 def settings(n, n_classes):
     """All (B, c) of the grid for a target with that many classes."""
-    sizes, steps = np.array(PARTS_GRID if n_classes else B_GRID), C_GRID
+    if n_classes:
+        parts = [size for size in PARTS_GRID if n < 30_000 or size >= 12]
+        return [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if n < 30_000 or c >= 3]
     if n >= 30_000:  # small ones are out of the question here, and each takes a pass over the records
-        sizes, steps = sizes[sizes >= (12 if n_classes else 60)], C_GRID[2:]
-    grid = [(int(max(size * (n_classes or 1), 4)), c) for size, c in product(sizes, steps)]
-    return grid if n_classes or n >= 30_000 else [*grid, *BETWEEN]
+        return [(B, c) for B, c in product(B_GRID, C_GRID) if B >= 60 and c >= 3]
+    finer = [setting for setting in product(FINER_B, FINER_C) if steps(*setting) <= time_limit(n)]
+    return sorted({*product(B_GRID, C_GRID), *finer})
 
 
-def operations(B, c, n_classes):
-    """Steps of OptimizeAxis, up to a factor."""
+def steps(B, c, n_classes=0):
+    """Look-ups of OptimizeAxis, and what a grid takes besides, counted in look-ups: about 1 ns each."""
     plan = discrete_plan(B, c, n_classes) if n_classes else needed_grids(continuous_plan(B, c, "reduced"))
-    n_fixed, n_master, k_max = plan.T
-    return float((n_master**2 * (n_fixed + k_max)).sum())
+    n_fixed, n_master, _ = plan.T
+    return float((n_master**2 * n_fixed + 10_000).sum())
+
+
+def time_limit(n, n_classes=0):
+    """Steps with which a score takes at most 1/20 of scikit-learn's mutual information.
+
+    Below 1,000 records as many as there. Against classes, where a score has but one grid, and from 100,000 records on
+    it takes less than that at every B and c of the grid.
+    """
+    if n_classes or n >= 100_000:
+        return math.inf
+    return math.exp(np.interp(math.log(n), np.log([*TIME, 100_000]), np.log([*TIME.values(), steps(200, 8)])))
 
 
 def affordable(n, n_classes):
-    """Which settings of the grid take no longer than is fit: about 1/20 of scikit-learn's mutual_info_regression."""
-    ends = ((200, 8),) * 4 if n_classes else ((80, 5), *BETWEEN, (200, 8))
-    limits = np.log([operations(*setting, 0) for setting in ends])
-    limit = np.interp(math.log(n), np.log([1000, 4000, 10_000, 100_000]), limits) + 1e-9
-    return np.array([math.log(operations(*setting, n_classes)) <= limit for setting in settings(n, n_classes)])
+    """Which settings of the grid a score has time for: a boolean array."""
+    return np.array([steps(*setting, n_classes) <= time_limit(n, n_classes) for setting in settings(n, n_classes)])
 
 
 # --- Discrete targets: y cut into classes --------------------------------------------------------------------------
@@ -242,20 +257,20 @@ def choose(scores, keys, n, n_classes):
     for epsilon in sorted(EPSILONS, reverse=True):
         errors = weighted_sums(scores, keys, n, epsilon, n_classes, grid)
         errors[~affordable(n, n_classes)] = np.inf
-        near = np.flatnonzero(errors <= (1 + SLACK) * errors.min())
-        if kept not in near:
-            kept = min(near, key=lambda i: operations(*grid[i], n_classes))
+        if kept is None or errors[kept] > (1 + KEEP) * errors.min():
+            near = np.flatnonzero(errors <= (1 + SLACK) * errors.min())
+            kept = min(near, key=lambda i: steps(*grid[i], n_classes))
         chosen[epsilon] = grid[kept]
     return chosen
 
 
 def write_table(options):
-    found = score_all(options, seed=0)
+    found = score_all(options, CHOICE)
     chosen = {(n_classes, n): choose(scores, options.keys, n, n_classes) for (n, n_classes), scores in found.items()}
     with open(options.table, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["n_classes", "epsilon", "n", "B", "c"])
-        for n_classes, epsilon, n in product(KINDS, EPSILONS, options.repetitions[0]):
+        for n_classes, epsilon, n in product(KINDS, EPSILONS, options.repetitions[CHOICE]):
             writer.writerow([n_classes, epsilon, n, *chosen[n_classes, n][epsilon]])
 
 
@@ -269,8 +284,8 @@ def automatic(n, epsilon, n_classes):
 def check(options):
     """Errors on fresh samples, one row for each kind of target, n, epsilon and noise: a list of dicts."""
     rows = []
-    found = score_all(options, seed=1)
-    for n, count in tqdm(options.repetitions[1].items(), desc="automatic", disable=None):
+    found = score_all(options, CHECK)
+    for n, count in tqdm(options.repetitions[CHECK].items(), desc="automatic", disable=None):
         chosen = {n_classes: [automatic(n, epsilon, n_classes) for epsilon in CHECKED] for n_classes in KINDS}
         others = {n_classes: sorted(set(chosen[n_classes]) - set(settings(n, n_classes))) for n_classes in KINDS}
         fresh = [score_settings(options, n, repetition, others) for repetition in range(count)]
@@ -285,10 +300,10 @@ def check(options):
 
 
 def score_settings(options, n, repetition, chosen):
-    """Scores of one sample of each distribution, of seed 1, at settings that may not be of the grid."""
+    """Scores of one sample of each distribution, of the checking seed, at settings that may not be of the grid."""
     if not any(chosen.values()):
         return {n_classes: np.empty((len(options.keys), 0)) for n_classes in KINDS}
-    rows = [scores_of_sample(key, n, 1, repetition, chosen) for key in options.keys]
+    rows = [scores_of_sample(key, n, CHECK, repetition, chosen) for key in options.keys]
     return {n_classes: np.array([row[n_classes] for row in rows]) for n_classes in KINDS}
 
 
@@ -355,7 +370,8 @@ def parse(argv):
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
     if options.quick:
-        options.keys, options.repetitions = KEYS[::9], ({250: 2, 1000: 2}, {250: 2, 500: 2, 1000: 2})
+        options.keys = KEYS[::9]
+        options.repetitions = {CHOICE: {250: 2, 1000: 2}, CHECK: {250: 2, 500: 2, 1000: 2}}
         options.cache = options.cache / "quick"
     return options
 

@@ -1,11 +1,13 @@
 """B="auto" and c="auto": a table made by benchmarks/tune_defaults.py, and the claim that comes with it."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 
 from benchmarks.tune_defaults import (
+    CHOICE,
     EPSILONS,
     KEYS,
     KINDS,
@@ -30,7 +32,7 @@ ROWS = np.loadtxt(TABLE, delimiter=",", skiprows=1).tolist()
 
 
 def test_the_table_has_every_cell_and_is_returned_as_it_is():
-    assert len(ROWS) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[0])
+    assert len(ROWS) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[CHOICE])
     for n_classes, epsilon, n, B, c in ROWS:
         assert default_B(int(n), epsilon, int(n_classes) or None) == B
         assert default_c(int(n), epsilon, int(n_classes) or None) == c
@@ -90,8 +92,8 @@ def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_cla
     assert score == pytest.approx(population_value(key, n_classes), abs=0.01)
 
 
-def excess(n, epsilon, kinds, seed, noise="laplace", repetitions=1):
-    """Largest share, over the kinds of target, by which the automatic choice's error exceeds the least of the grid."""
+def excess(n, epsilon, kinds, seed, repetitions=1):
+    """Share by which the automatic error exceeds the least of the grid; the largest over targets and noises."""
     automatic = {kind: (default_B(n, epsilon, kind or None), default_c(n, epsilon, kind or None)) for kind in kinds}
     chosen = {
         kind: [*(s for s, fit in zip(settings(n, kind), affordable(n, kind), strict=True) if fit), automatic[kind]]
@@ -99,7 +101,7 @@ def excess(n, epsilon, kinds, seed, noise="laplace", repetitions=1):
     }
     samples = [[scores_of_sample(key, n, seed, r, chosen) for key in KEYS] for r in range(repetitions)]
     found = []
-    for kind in kinds:
+    for kind, noise in product(kinds, ("laplace", "gaussian")):
         scores = np.array([[sample[kind] for sample in repetition] for repetition in samples])
         errors = weighted_sums(scores, KEYS, n, epsilon, kind, chosen[kind], noise)
         found.append(errors[-1] / errors.min() - 1)
@@ -107,14 +109,18 @@ def excess(n, epsilon, kinds, seed, noise="laplace", repetitions=1):
 
 
 def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples():
-    assert excess(70, 1.0, (0,), seed=2) < 0.15
+    assert excess(70, 1.0, (0,), seed=3) < 0.15
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
-@pytest.mark.parametrize("n, epsilon", [(25, 10), (60, 1), (100, 0.1), (500, 1), (2000, 0.03), (10_000, 1)])
-def test_the_automatic_choice_is_within_15_percent_of_the_grid_in_more_cells(n, epsilon, noise):
-    assert excess(n, epsilon, KINDS, seed=3, noise=noise, repetitions=2) < 0.15
+@pytest.mark.parametrize("n, epsilon", [(25, 10), (60, 1), (100, 0.1), (500, 1), (2000, 0.03)])
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_in_more_cells(n, epsilon):
+    assert excess(n, epsilon, KINDS, seed=4, repetitions=2) < 0.15
+
+
+@pytest.mark.slow
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_for_many_records():
+    assert excess(10_000, 1.0, KINDS, seed=4) < 0.15
 
 
 @pytest.mark.slow
