@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from skdpmic import (
     BudgetError,
@@ -320,6 +321,14 @@ def test_when_everything_fails_the_error_quotes_no_data():
     assert not hasattr(search, "n_parts_")
     with pytest.raises(ValueError, match=r"parts of the data\. Input X contains NaN"):
         PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
+
+
+def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
+    names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
+    search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match=r"parts of the data\. Fit the estimator by itself") as caught:
+        search.fit(names, table()[1])  # OneHotEncoder: "Found unknown categories ['patient 9', ...] in column 0"
+    assert "patient" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
