@@ -309,6 +309,22 @@ def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch
     assert {warning.category for warning in recwarn} <= {PrivacyLeakWarning}
 
 
+def no_score_where_a_value_is_large(estimator, X, y):
+    return None if (X[:, 0] > 1).any() else 1.0
+
+
+@seeded
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_score_that_is_no_number_fails_in_its_part_only(n_jobs, monkeypatch):
+    X, y = table()
+    parts = deal(240, 6, 0.25, entropy_source(3))
+    X[parts[2][1][0], 0] = 2.0
+    search = PrivateGridSearch(
+        Ridge(), {}, n_parts=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
+    )
+    np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]])
+
+
 def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
     X[:, 0] = 0.8675309
