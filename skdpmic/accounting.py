@@ -71,10 +71,16 @@ def cost_of_fit(estimator):
     Raises
     ------
     ValueError
-        If a private estimator is inside another one that fits it nobody knows how many times.
+        If a private estimator is inside another one that fits it nobody knows how many times, or if there is a private
+        search inside.
     """
     if is_private(estimator):
         return _own_cost(estimator)
+    if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among
+        raise ValueError(
+            f"cannot tell what a {type(estimator).__name__} inside another search costs: its choice is a release "
+            "of its own. Fit it by itself."
+        )
     parts = list(_parts(_parameters(estimator).values()))
     if isinstance(estimator, _FITS_PARTS_ONCE):
         return _total(map(cost_of_fit, parts))

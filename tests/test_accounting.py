@@ -32,7 +32,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, dp_mic_regression, search_cost
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, dp_mic_regression, search_cost
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 60
@@ -112,6 +112,22 @@ def test_what_fits_an_unknown_number_of_times_is_refused():
     search = GridSearchCV(BaggingRegressor(pipeline()), {"n_estimators": [2]})
     with pytest.raises(ValueError, match="how many times BaggingRegressor fits the private estimator"):
         search_cost(search)
+
+
+def test_a_private_search_inside_another_search_is_refused(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_parts=2, ledger=ledger)
+    for search in (
+        GridSearchCV(inner, {"n_parts": [2, 3]}),
+        GridSearchCV(make_pipeline(inner), {}),
+        GridSearchCV(pipeline(), {"model": [inner]}),
+    ):
+        with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside another search costs"):
+            search_cost(search)
+    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_parts=2, ledger=ledger)
+    with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside"):
+        outer.fit(*table(60))
+    assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("search", [Ridge(), None, 3])
