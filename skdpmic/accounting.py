@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.model_selection import (
     GroupKFold,
+    GroupShuffleSplit,
     KFold,
     LeaveOneOut,
     LeavePOut,
@@ -31,11 +33,13 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
     StratifiedKFold,
+    StratifiedShuffleSplit,
     check_cv,
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic.base import BaseDPMIC
+from skdpmic.exceptions import PrivacyLeakWarning
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.filters import round_up
 from skdpmic.scorer import dp_mic_classif, dp_mic_regression
@@ -71,10 +75,16 @@ def cost_of_fit(estimator):
     Raises
     ------
     ValueError
-        If a private estimator is inside another one that fits it nobody knows how many times.
+        If a private estimator is inside another one that fits it nobody knows how many times, or if there is a private
+        search inside.
     """
     if is_private(estimator):
         return _own_cost(estimator)
+    if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among
+        raise ValueError(
+            f"cannot tell what a {type(estimator).__name__} inside another search costs: its choice is a release "
+            "of its own. Fit it by itself."
+        )
     parts = list(_parts(_parameters(estimator).values()))
     if isinstance(estimator, _FITS_PARTS_ONCE):
         return _total(map(cost_of_fit, parts))
@@ -174,6 +184,11 @@ def search_cost(search, *, n_samples=None):
     ValueError
         If the cost has no bound, or needs `n_samples`.
 
+    Warns
+    -----
+    PrivacyLeakWarning
+        If the splits depend on labels or groups.
+
     Notes
     -----
     With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
@@ -181,6 +196,10 @@ def search_cost(search, *, n_samples=None):
     epsilon varies, it is summed over the candidates, and the refit counted at the largest. Splits that are not
     known to be folds count a record in every training set; epsilons drawn at random count as the largest possible. A
     private function hidden in a lambda is not seen, and a pipeline with `memory` may fit less often.
+
+    That holds for splits by place. StratifiedKFold, which scikit-learn takes for classifiers unless it is told
+    otherwise, and splits by group look at all records: there the cost may be higher than stated, without a
+    general bound (``docs/theory/search.md``).
 
     The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
 
@@ -198,6 +217,7 @@ def search_cost(search, *, n_samples=None):
     """
     _check_kind(search)
     n_splits, n_trainings = _splits(search, n_samples)
+    _warn_of_splits_by_records(search)
     rounds = _rounds(search, n_splits, n_samples)
     refit = _largest(rounds[0]) if search.refit else FitCost()
     fits = _total(itertools.chain.from_iterable(rounds))
@@ -334,6 +354,30 @@ def _n_candidates(search, n_splits, n_samples):
 
 
 # --- Splits -------------------------------------------------------------------------------------------------------
+
+# Where one record has another label, or group, these may deal other records into other folds, too.
+_BY_RECORDS = (
+    StratifiedKFold,
+    StratifiedGroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedShuffleSplit,
+    GroupKFold,
+    GroupShuffleSplit,
+)
+
+
+def _warn_of_splits_by_records(search):
+    is_default = isinstance(search.cv, int | type(None)) and is_classifier(search.estimator)
+    kind = StratifiedKFold if is_default else type(search.cv)
+    if issubclass(kind, _BY_RECORDS):
+        warnings.warn(
+            f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
+            "can change which others a training set holds: the fits may cost more than is stated here, and than a "
+            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which looks at places only.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
 
 _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
 

@@ -206,7 +206,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             self._check_parameters()
             candidates = list(ParameterGrid(self.param_grid))
             costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
-            scorer = check_scoring(self.estimator, self.scoring)
+            scorer = functools.partial(_score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             X, y = indexable(X, y)
@@ -365,6 +365,11 @@ def _for_a_part(estimator, parameters, n_parts, source):
         if name.rpartition("__")[2] == "random_state" and value is None and not is_private(owner):
             trial.set_params(**{name: _seed(source)})
     return trial
+
+
+def _score_as_number(scorer, *arguments):
+    """The score, or an error of this part alone: cross_validate would give up all parts for one that is no number."""
+    return float(scorer(*arguments))
 
 
 def _why(trial, X, y, part, scorer):

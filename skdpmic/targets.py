@@ -75,6 +75,9 @@ def check_classes(classes):
     labels = np.unique(np.asarray(classes))
     if np.ndim(classes) != 1 or len(labels) < 2:
         raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
+    if _is_number(labels) and len(np.unique(labels.astype(np.float64))) < len(labels):
+        # One float among the labels of y makes all of them floats, so a record would decide the classes of others.
+        raise ValueError(f"classes must be different labels as float64 too, got {classes!r}.")
     return np.asarray(labels.tolist()) if labels.dtype == object else labels  # their own type
 
 
@@ -82,7 +85,7 @@ def _discrete(y, classes):
     if y.dtype == object:
         y = np.asarray(y.tolist())  # gets the labels' own type
     labels = np.unique(y) if asks_for_data(classes) else check_classes(classes)
-    if _is_number(labels) != _is_number(y):
+    if _is_number(labels) != _is_number(y) or (labels.dtype.kind == "S") != (y.dtype.kind == "S"):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
     if not np.array_equal(labels[codes], y):

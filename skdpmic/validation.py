@@ -11,8 +11,13 @@ from skdpmic.exceptions import PrivacyLeakWarning
 from skdpmic.mic.arguments import check_interval
 
 # Messages of scikit-learn that hold shapes, counts and feature names only; of all others the part that may
-# quote a value is cut off.
-_SAFE_MESSAGES = ("Found ", "Input ", "Sparse data", "The feature names", "X has ")
+# quote a value is cut off. "Found unknown categories" and the like quote values, so a first word does not do.
+_SAFE_MESSAGES = re.compile(
+    r"Found array with (?:dim \d|\d+ (?:sample|feature)\(s\))"
+    r"|Found input variables with inconsistent numbers of samples"
+    r"|Input (?:\w+ )?contains (?:NaN|infinity)|Sparse data was passed|The feature names should match"
+    r"|X has \d+ features, but"
+)
 # Phrases without data inside messages of scikit-learn.
 _SAFE_PHRASES = re.compile(
     r"Unknown label type: (?:continuous|unknown)|Complex data not supported|y should be a 1d array"
@@ -38,7 +43,7 @@ def errors_without_data():
         yield
     except (TypeError, ValueError) as error:
         message = str(error)
-        if message.startswith(_SAFE_MESSAGES):
+        if _SAFE_MESSAGES.match(message):
             raise
         public = message.partition("\n")[0].partition(":")[0] + "."
         if "Reshape your data" in message:
@@ -49,7 +54,7 @@ def errors_without_data():
 def public_messages(error):
     """What the message of an error of any estimator says without quoting data: known phrases of scikit-learn."""
     first_line = str(error).partition("\n")[0]
-    return [first_line.rstrip(".")] if first_line.startswith(_SAFE_MESSAGES) else _SAFE_PHRASES.findall(first_line)
+    return [first_line.rstrip(".")] if _SAFE_MESSAGES.match(first_line) else _SAFE_PHRASES.findall(first_line)
 
 
 def check_table(estimator, X, y, y_numeric, **options):

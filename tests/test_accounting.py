@@ -1,6 +1,7 @@
 """What search_cost says before a search is what its fits cost and what its ledger is charged."""
 
 import math
+import warnings
 from fractions import Fraction
 from functools import partial
 
@@ -32,7 +33,15 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, dp_mic_regression, search_cost
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateGridSearch,
+    dp_mic_regression,
+    search_cost,
+)
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 60
@@ -114,6 +123,22 @@ def test_what_fits_an_unknown_number_of_times_is_refused():
         search_cost(search)
 
 
+def test_a_private_search_inside_another_search_is_refused(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_parts=2, ledger=ledger)
+    for search in (
+        GridSearchCV(inner, {"n_parts": [2, 3]}),
+        GridSearchCV(make_pipeline(inner), {}),
+        GridSearchCV(pipeline(), {"model": [inner]}),
+    ):
+        with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside another search costs"):
+            search_cost(search)
+    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_parts=2, ledger=ledger)
+    with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside"):
+        outer.fit(*table(60))
+    assert ledger.entries() == []
+
+
 @pytest.mark.parametrize("search", [Ridge(), None, 3])
 def test_what_is_no_search_is_refused(search):
     with pytest.raises(TypeError, match=r"search must be a GridSearchCV, .*, got"):
@@ -149,12 +174,41 @@ SPLITTERS = [
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("cv, n_splits, n_trainings", SPLITTERS)
 def test_a_record_counts_as_often_as_it_can_be_in_a_training_set(cv, n_splits, n_trainings):
     cost = search_cost(GridSearchCV(pipeline(epsilon=1), {}, cv=cv, refit=False), n_samples=N)
     assert (cost.n_fits, cost.epsilon, cost.charged_epsilon) == (n_splits, n_trainings, n_splits)
     if not isinstance(cv, list):
         assert n_trainings >= most_trainings(check_cv(cv), np.arange(N) % 5)
+
+
+def rows_that_differ(cv, y, i):
+    """In how many rows the training sets differ, all splits together, if the label of record i is another one."""
+    X, y_other = np.zeros((N, 1)), y.copy()
+    y_other[i] = 1 - y[i]
+    splits = zip(cv.split(X, y), cv.split(X, y_other), strict=True)
+    return sum(len((set(here) - set(there)) | ({i} & set(here) & set(there))) for (here, _), (there, _) in splits)
+
+
+def test_splits_by_label_or_group_warn_as_a_record_moves_others():
+    y = np.arange(N) % 2
+    assert all(rows_that_differ(KFold(2), y, i) == 1 for i in range(N))
+    assert max(rows_that_differ(StratifiedKFold(2), y, i) for i in range(N)) >= 3
+    assert max(rows_that_differ(StratifiedKFold(2, shuffle=True, random_state=0), y, i) for i in range(N)) >= 15
+    classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
+    for search in (
+        GridSearchCV(classifier, {}, cv=2),
+        GridSearchCV(pipeline(), {}, cv=StratifiedKFold(2)),
+        GridSearchCV(pipeline(), {}, cv=GroupKFold(2)),
+    ):
+        with pytest.warns(PrivacyLeakWarning, match="KFold deals records into folds by the labels or groups") as caught:
+            search_cost(search)
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_cost(GridSearchCV(classifier, {}, cv=KFold(2, shuffle=True)))
+        search_cost(GridSearchCV(pipeline(), {}, cv=2))
 
 
 def test_splits_that_cannot_be_counted_are_refused():
@@ -231,6 +285,7 @@ def test_real_searches_write_as_many_entries_as_was_said(name, tmp_path):
     assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
 
 
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_halving_is_bounded_where_it_depends_on_the_data():
     search = HalvingGridSearchCV(pipeline(), GRID, cv=2, factor=2)
     assert search_cost(search).n_fits == (12 + 6 + 3 + 2) * 2 + 1

@@ -124,6 +124,7 @@ BAD_PARAMETERS = [
     (NEITHER | {"classes": [1]}, "classes must be an array-like of at least 2 different labels"),
     (NEITHER | {"classes": "dat"}, "classes must be an array-like"),
     (NEITHER | {"classes": [[0, 1]]}, "classes must be an array-like"),
+    (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must be different labels as float64 too"),
     (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
     (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
     ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got 'budget.db'"),
@@ -175,6 +176,13 @@ def test_labels_of_mixed_types_are_refused_without_quoting_them():
     with pytest.raises(ValueError, match="classes and y must hold labels of one type") as caught:
         dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert "8675" not in str(caught.value)
+
+
+def test_labels_of_bytes_are_not_decoded_to_compare_them():
+    y = np.array([b"a", b"b"] * (N // 2), dtype="S9")
+    y[3] = b"patient\xff"
+    with pytest.raises(ValueError, match="classes and y must hold labels of one type"):
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=["a", "b"])
 
 
 @pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])

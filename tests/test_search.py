@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from skdpmic import (
     BudgetError,
@@ -308,6 +309,22 @@ def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch
     assert {warning.category for warning in recwarn} <= {PrivacyLeakWarning}
 
 
+def no_score_where_a_value_is_large(estimator, X, y):
+    return None if (X[:, 0] > 1).any() else 1.0
+
+
+@seeded
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_score_that_is_no_number_fails_in_its_part_only(n_jobs, monkeypatch):
+    X, y = table()
+    parts = deal(240, 6, 0.25, entropy_source(3))
+    X[parts[2][1][0], 0] = 2.0
+    search = PrivateGridSearch(
+        Ridge(), {}, n_parts=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
+    )
+    np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]])
+
+
 def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
     X[:, 0] = 0.8675309
@@ -320,6 +337,14 @@ def test_when_everything_fails_the_error_quotes_no_data():
     assert not hasattr(search, "n_parts_")
     with pytest.raises(ValueError, match=r"parts of the data\. Input X contains NaN"):
         PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
+
+
+def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
+    names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
+    search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match=r"parts of the data\. Fit the estimator by itself") as caught:
+        search.fit(names, table()[1])  # OneHotEncoder: "Found unknown categories ['patient 9', ...] in column 0"
+    assert "patient" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ _AT_ONCE = 2**16
 @lru_cache(maxsize=4)
 def entropy_table(n):
     """The table for totals up to n; the last few are kept, as they depend on nothing else."""
+    if n >= 2**32:  # counts are uint32, and would start again at 0
+        raise ValueError(f"scores can be computed of at most {2**32 - 1:,} records, got n_samples={n:,}.")
     g = np.empty(n + 1, dtype=np.int64)
     for first in range(0, n + 1, _AT_ONCE):  # floats for all would take several times the memory of the table
         counts = np.arange(first, min(first + _AT_ONCE, n + 1), dtype=np.float64)

@@ -125,7 +125,9 @@ def locate(values, edges, lo, hi):
 
 @jit
 def _bucket(value, lo, per_unit, n_buckets):
-    return int(min(max((value - lo) * per_unit, 0.0), n_buckets - 1.0))
+    # Where it is NaN -- at lo in a range so narrow that per_unit is infinite -- the first bucket is right, too.
+    position = (value - lo) * per_unit
+    return int(min(position, n_buckets - 1.0)) if position > 0.0 else 0
 
 
 @jit

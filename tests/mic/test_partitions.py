@@ -33,3 +33,12 @@ def test_locate_equals_searchsorted(bounds):
     values = bounds[0] + np.random.default_rng(0).random(200) * (bounds[1] - bounds[0])
     values = np.concatenate([values, edges])
     np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 5e-324), (0.0, 1e-310), (-1e-308, 1e-308), (1.0, 1.0 + 2.0**-52), (0.0, 1.0)])
+def test_no_value_is_looked_up_outside_of_the_table_of_buckets(bounds):
+    # At lo, 0 * infinity is NaN in the narrowest ranges; and NaN itself is let in by scikit-learn's assume_finite.
+    edges, _ = refine(*bounds, equipartitions([2, 3, 4]))
+    values = np.array([*bounds, -1.0, 0.5, 2.0, -1e308, 1e308])
+    np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))
+    assert 0 <= locate(np.array([np.nan]), edges, *bounds)[0] <= len(edges)

@@ -125,3 +125,8 @@ def test_a_table_of_less_precision_would_be_caught():
             g = np.rint(table / coarser).astype(np.int64)
             n_mi = g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum() + g[n]
             assert (abs(mpmath.mpf(int(n_mi)) * coarser / scale / n - exact) <= allowed) is is_within
+
+
+def test_more_records_than_a_count_can_hold_are_refused():
+    with pytest.raises(ValueError, match=r"at most 4,294,967,295 records, got n_samples=4,294,967,296"):
+        entropy_table(2**32)
