@@ -14,11 +14,8 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 import pandas as pd
 
 from benchmarks.paper import binned, synthetic, tables, tuning
-from benchmarks.paper.mechanisms import Pair, expected_error
-from benchmarks.paper.published_geometric import published_scores
+from benchmarks.paper.mechanisms import expected_error
 from benchmarks.paper.store import completed
-from skdpmic import mic_r
-from skdpmic.datasets import make_relationship
 
 PNG = b"\x89PNG"
 
@@ -129,15 +126,6 @@ def test_table_2_is_near_the_least_error(output):
 
 
 # --- What the experiments are made of -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_published_mic_r_geom_without_noise_is_mic_r():
-    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
-    bounds = ((0.0, 1.0), (0.0, 1.0))
-    for B, c in ((12.0, 2.0), (40.0, 1.0), (40.0, 1.5)):
-        scores = published_scores(Pair(x, y, bounds), np.inf, B, c, 2, seed=0)
-        np.testing.assert_allclose(scores, mic_r(x, y, bounds=bounds, B=B, c=c), atol=1e-9)
 
 
 def test_expected_error_is_the_mean_of_many_draws():

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.paper.published_geometric import published_scores
+from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
 from skdpmic.defaults import default_B, default_c, default_parts
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
@@ -96,7 +96,7 @@ def outputs(pair, mechanism, noise, epsilon, runs, seed):
     if (mechanism, noise) == SIMULATED:
         return shipped_geometric(pair, epsilon, runs, seed)
     if mechanism == "MICr-Geom":
-        return published_scores(pair, epsilon, B, c, runs, seed)
+        return published_scores_not_dp(pair.x, pair.y, pair.bounds, epsilon, B, c, runs, seed)
     if mechanism == "MICr-Lap":
         score = pair.mic_r(B, c)
     else:

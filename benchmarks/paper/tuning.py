@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.paper.mechanisms import TUNED, TUNED_N, expected_error, laplace_scale, settings
-from benchmarks.paper.published_geometric import published_scores
 from benchmarks.paper.samples import EPSILONS, distributions, sample
 from benchmarks.paper.store import completed, parser_of, result_path, write_csv
+from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic.datasets import load_mic_star
 
 SIZES = (4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80, 100, 125, 150)
@@ -41,7 +41,10 @@ def measured(options):
         if mechanism == "MICr-Lap":
             scores = np.array([pair.mic_r(B, c) for pair in pairs])
             return {"error": expected_error(scores, truth, laplace_scale(mechanism, noise, n, epsilon)).mean()}
-        released = [published_scores(pair, epsilon, B, c, 1, (seed + run) % 2**32) for run, pair in enumerate(pairs)]
+        released = [
+            published_scores_not_dp(pair.x, pair.y, pair.bounds, epsilon, B, c, 1, (seed + run) % 2**32)
+            for run, pair in enumerate(pairs)
+        ]
         return {"error": np.abs(np.concatenate(released) - truth).mean()}
 
     rows = []
