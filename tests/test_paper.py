@@ -4,7 +4,6 @@ Where a median over data sets is compared, "se" is its standard error from the o
 which a right program exceeds about once in 10,000 times, and half a unit of the paper's last digit.
 """
 
-import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
@@ -14,7 +13,6 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 import pandas as pd
 
 from benchmarks.paper import binned, synthetic, tables, tuning
-from benchmarks.paper.mechanisms import expected_error
 from benchmarks.paper.store import completed
 
 PNG = b"\x89PNG"
@@ -126,17 +124,6 @@ def test_table_2_is_near_the_least_error(output):
 
 
 # --- What the experiments are made of -----------------------------------------------------------------------------
-
-
-def test_expected_error_is_the_mean_of_many_draws():
-    noise = np.random.RandomState(0).laplace(size=400_000)
-    for score, truth, scale in ((0.3, 0.5, 0.2), (0.9, 0.1, 0.05), (0.0, 0.0, 1.0), (1.0, 0.4, 0.5)):
-        errors = np.abs(np.clip(score + scale * noise, 0, 1) - truth)
-        assert expected_error(score, truth, scale) == pytest.approx(errors.mean(), abs=5 * errors.std() / 400_000**0.5)
-
-
-def test_weights_of_the_objective_add_up_to_one():
-    np.testing.assert_allclose(tuning.weights([0.1, 0.2, 0.9]), [0.15, 0.4, 0.45])
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):

@@ -21,9 +21,11 @@ from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")
 NOISES = ("paper", "shipped")
 METHODS = tuple(product(MECHANISMS, NOISES))
+EPSILONS = (1.0, 0.1)
+MEASURES = ("bias", "variance", "error")
 SIMULATED = ("MICr-Geom", "shipped")  # a run takes 0.01 to 0.2 s, so there are fewer of them
 
-# Table 2 of the paper: n, and (c, B) of each mechanism and epsilon.
+# Table 2 of the paper: n, which are also those of Figures 2 and 4, and (c, B) of each mechanism and epsilon.
 TUNED_N = (25, 250, 500, 1000, 5000, 10000)
 TUNED = {
     ("MICr-Geom", 1.0): ((2, 12), (1, 40), (1, 40), (1, 60), (1, 150), (1, 150)),
@@ -76,6 +78,14 @@ def settings(mechanism, noise, n, epsilon):
     if mechanism == "MICr-Geom":
         return default_B(n, epsilon), float(default_parts(n, epsilon))
     return default_B(n, epsilon), default_c(n, epsilon)
+
+
+def configuration(data_set, n, method, epsilon, runs):
+    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
+    mechanism, noise = method
+    B, c = settings(mechanism, noise, n, epsilon)
+    of_method = {"mechanism": mechanism, "noise": noise, "B": round(B, 3), "c": round(c, 3)}
+    return data_set | {"epsilon": epsilon} | of_method | {"runs": runs}
 
 
 def laplace_scale(mechanism, noise, n, epsilon):
@@ -137,17 +147,3 @@ def errors(released, truth):
         "variance": np.var(released, ddof=1),
         "error": np.abs(released - truth).mean(),
     }
-
-
-def expected_error(score, truth, scale):
-    """Mean unsigned error of ``clamp(score + Laplace noise, 0, 1)`` against a truth in [0, 1], without drawing any.
-
-    It is the integral of P(noise > r + truth - score) over 0 < r < 1 - truth, and of the same downwards.
-    """
-
-    def tail(a):  # integral of P(noise > z) over z > a
-        return np.maximum(-a, 0) + scale / 2 * np.exp(-np.abs(a) / scale)
-
-    above = tail(truth - score) - tail(1 - score)
-    below = tail(score - truth) - tail(score)
-    return above + below
