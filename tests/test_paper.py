@@ -13,7 +13,7 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 import pandas as pd
 
 from benchmarks.paper import binned, synthetic, tables, tuning
-from benchmarks.paper.store import completed
+from benchmarks.store import completed
 
 PNG = b"\x89PNG"
 

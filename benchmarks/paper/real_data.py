@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.paper.mechanisms import EPSILONS, METHODS, SIMULATED, Pair, configuration, errors, outputs
-from benchmarks.paper.store import completed
+from benchmarks.store import completed
 
 COLLECTIONS = ("Spellman23", "Baseball", "Spellman4381")
 N_SAMPLES = {"Spellman23": 23, "Baseball": 337, "Spellman4381": 4381}

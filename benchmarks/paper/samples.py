@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from benchmarks.paper.mechanisms import Pair
-from benchmarks.paper.store import seed_of
+from benchmarks.store import seed_of
 from skdpmic.datasets import load_mic_star, relationship
 
 UNIT = ((0, 1), (0, 1))

@@ -22,7 +22,7 @@ from benchmarks.paper.mechanisms import (
 from benchmarks.paper.plots import NAMES, boxplots, five_numbers
 from benchmarks.paper.samples import distributions, sample
 from benchmarks.paper.script import parser_of, result_path, write_csv
-from benchmarks.paper.store import completed
+from benchmarks.store import completed
 from skdpmic.datasets import load_mic_star
 
 FIGURES = {1.0: "figure2", 0.1: "figure4"}

@@ -14,8 +14,8 @@ import pandas as pd
 from benchmarks.paper.mechanisms import EPSILONS, TUNED, TUNED_N, laplace_scale, settings
 from benchmarks.paper.samples import distributions, sample
 from benchmarks.paper.script import parser_of, result_path, write_csv
-from benchmarks.paper.store import completed
 from benchmarks.published_geometric import published_scores_not_dp
+from benchmarks.store import completed
 from benchmarks.tune_defaults import unsigned_error, weights
 from skdpmic.datasets import load_mic_star
 

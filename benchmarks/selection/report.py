@@ -42,9 +42,9 @@ def summarise(frame, keys, measure, others):
     return summary.reset_index()
 
 
-def saved(frame, path):
+def saved(frame, path, digits=4):
     """The table as others will read it, so that all that is made of it can be made again."""
-    frame.to_csv(path, index=False, float_format="%.4g")
+    frame.to_csv(path, index=False, float_format=f"%.{digits}g")
     return pandas.read_csv(path)
 
 
