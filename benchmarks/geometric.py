@@ -6,6 +6,7 @@ relationships for tables of many sizes, which the default size was chosen from.
 """
 
 import argparse
+import sys
 import warnings
 from functools import partial
 from itertools import combinations
@@ -55,7 +56,7 @@ def shipped(x, y, bounds, epsilon, seed, **size):
 
 
 def published(x, y, bounds, epsilon, seed):
-    from published_geometric import published_scores_not_dp  # beside this script
+    from benchmarks.published_geometric import published_scores_not_dp
 
     B, c = (40, 1) if len(x) < 1000 else (139, 1)  # its Table 2 at epsilon = 1
     return published_scores_not_dp(x, y, bounds, epsilon, B, c, 1, seed)[0]
@@ -117,6 +118,7 @@ def report_rule():
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="../shared/data", help="folder with baseball.csv and Spellman.csv")
     parser.add_argument("--pairs", type=int, default=300)
