@@ -6,7 +6,9 @@ relationships for tables of many sizes, which the default size was chosen from.
 """
 
 import argparse
+import sys
 import warnings
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -17,7 +19,6 @@ from skdpmic import PrivacyLeakWarning, mic_r, mic_r_geometric
 from skdpmic.datasets import RELATIONSHIPS, make_relationship
 from skdpmic.datasets.relationships import R2_LEVELS
 from skdpmic.defaults import default_B, default_parts
-from skdpmic.privacy.noise import entropy_source
 
 UNIT = ((0, 1), (0, 1))
 REFERENCE_B = {"baseball": 40, "Spellman": 139}
@@ -50,9 +51,19 @@ def _widened(lo, hi):
     return lo - (hi - lo) / 100, hi + (hi - lo) / 100
 
 
-def errors(pairs, epsilon, n_repeats, score=None, progress=False):
+def shipped(x, y, bounds, epsilon, seed, **size):
+    return mic_r_geometric(x, y, epsilon=epsilon, bounds=bounds, random_state=seed, **size)
+
+
+def published(x, y, bounds, epsilon, seed):
+    from benchmarks.published_geometric import published_scores_not_dp
+
+    B, c = (40, 1) if len(x) < 1000 else (139, 1)  # its Table 2 at epsilon = 1
+    return published_scores_not_dp(x, y, bounds, epsilon, B, c, 1, seed)[0]
+
+
+def errors(pairs, epsilon, n_repeats, score=shipped, progress=False):
     """Score minus MICr: (n_pairs, n_repeats)."""
-    score = score or _score
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return np.array(
@@ -66,17 +77,6 @@ def errors(pairs, epsilon, n_repeats, score=None, progress=False):
 def median_error(pairs, epsilon, n_repeats):
     """Median absolute error over the pairs and the draws of the noise."""
     return np.median(np.abs(errors(pairs, epsilon, n_repeats)))
-
-
-def _score(x, y, bounds, epsilon, seed):
-    return mic_r_geometric(x, y, epsilon=epsilon, bounds=bounds, random_state=seed)
-
-
-def _published(x, y, bounds, epsilon, seed):
-    from published_geometric import mic_r_geometric_published_not_dp  # beside this file
-
-    B, c = (40, 1) if len(x) < 1000 else (139, 1)  # its Table 2 at epsilon = 1
-    return mic_r_geometric_published_not_dp(x, y, epsilon, bounds, B, c, entropy_source(seed))
 
 
 def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
@@ -112,21 +112,13 @@ def report_rule():
             mean_error = {}
             for n_parts in tqdm((4, 6, 8, 12, 16, 20, 28, 40), leave=False):
                 c = (n_parts + 0.5) / int(np.sqrt(B))
-                mean_error[n_parts] = np.abs(
-                    errors(
-                        pairs,
-                        epsilon,
-                        1,
-                        lambda x, y, bounds, epsilon, seed, c=c, B=B: mic_r_geometric(
-                            x, y, epsilon=epsilon, bounds=bounds, B=B, c=c, random_state=seed
-                        ),
-                    )
-                ).mean()
+                mean_error[n_parts] = np.abs(errors(pairs, epsilon, 1, partial(shipped, B=B, c=c))).mean()
             row = "  ".join(f"{n_parts}: {error:.3f}" for n_parts, error in mean_error.items())
             print(f"n={n} epsilon={epsilon:g}  {row}  (default {default_parts(n, epsilon)})", flush=True)
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="../shared/data", help="folder with baseball.csv and Spellman.csv")
     parser.add_argument("--pairs", type=int, default=300)
@@ -138,5 +130,5 @@ if __name__ == "__main__":
     if arguments.rule:
         report_rule()
     else:
-        label, score = ("as published, NOT private", _published) if arguments.published else ("mic_r_geometric", _score)
+        label, score = ("as published, NOT private", published) if arguments.published else ("mic_r_geometric", shipped)
         report_real(arguments.data, arguments.pairs, arguments.epsilon, arguments.repeats, label, score)

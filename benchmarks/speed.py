@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
@@ -67,23 +68,19 @@ def histogram2d_each(X, y):
     return [_histogram2d(np.ascontiguousarray(x), y, 12) for x in X.T]
 
 
-def candidates(n):
-    """What is timed at this n: name -> function of (X, y, codes)."""
+def candidates(y, codes):
+    """What is timed: name -> (function, the target to call it with)."""
     functions = {
-        "MICr": lambda X, y, codes: mic_r_regression(X, y),
-        "MICr, 5 classes": lambda X, y, codes: mic_r_classif(X, codes),
-        "histogram2d": lambda X, y, codes: histogram2d_each(X, y),
-        "mutual_info_regression": lambda X, y, codes: mutual_info_regression(X, y),
-        "mutual_info_classif": lambda X, y, codes: mutual_info_classif(X, codes),
+        "MICr": (mic_r_regression, y),
+        "MICr, 5 classes": (mic_r_classif, codes),
+        "histogram2d": (histogram2d_each, y),
+        "mutual_info_regression": (mutual_info_regression, y),
+        "mutual_info_classif": (mutual_info_classif, codes),
     }
-    if n <= SLOWEST_MIC_E:
-        functions["MICe"] = lambda X, y, codes: mic_e_each(X, y)
-        try:
-            import minepy  # noqa: F401
-        except ImportError:
-            pass
-        else:
-            functions["minepy"] = lambda X, y, codes: minepy_each(X, y)
+    if len(y) <= SLOWEST_MIC_E:
+        functions["MICe"] = mic_e_each, y
+        if find_spec("minepy"):
+            functions["minepy"] = minepy_each, y
     return functions
 
 
@@ -103,12 +100,12 @@ def seconds(function, *arguments):
 def times(n, rounds):
     """Milliseconds a feature: name -> array of shape (rounds,)."""
     X, y, codes = data(n, FEATURES[n])
-    functions = candidates(n)
-    for name, function in functions.items():
+    functions = candidates(y, codes)
+    for name, (function, target) in functions.items():
         if not name.startswith(("mutual", "minepy")):
-            function(X[:, :1], y, codes)  # compiles
+            function(X[:, :1], target)  # compiles
     rows = [
-        [seconds(function, X, y, codes) / X.shape[1] * 1e3 for function in functions.values()]
+        [seconds(function, X, target) / X.shape[1] * 1e3 for function, target in functions.values()]
         for _ in tqdm(range(rounds), desc=f"n = {n}", leave=False, disable=None)
     ]
     return dict(zip(functions, np.transpose(rows), strict=True))
@@ -186,19 +183,8 @@ def main(argv=None):
     report.append(f"Memory beyond X and y at a million rows: {peak_memory(10**6):.0f} bytes a row.")
     print("\n".join(report))
     if options.output:
-        with open(options.output, "w") as file:
-            file.write(
-                "\n".join(
-                    [
-                        "# Speed",
-                        "",
-                        f"`python {' '.join(['benchmarks/speed.py', *(argv or sys.argv[1:])])}`",
-                        "",
-                        *report,
-                        "",
-                    ]
-                )
-            )
+        command = f"`python {' '.join(['benchmarks/speed.py', *(argv or sys.argv[1:])])}`"
+        Path(options.output).write_text("\n".join(["# Speed", "", command, "", *report, ""]))
 
 
 if __name__ == "__main__":

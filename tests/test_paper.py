@@ -4,7 +4,6 @@ Where a median over data sets is compared, "se" is its standard error from the o
 which a right program exceeds about once in 10,000 times, and half a unit of the paper's last digit.
 """
 
-import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
@@ -14,11 +13,7 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 import pandas as pd
 
 from benchmarks.paper import binned, synthetic, tables, tuning
-from benchmarks.paper.mechanisms import Pair, expected_error
-from benchmarks.paper.published_geometric import published_scores
-from benchmarks.paper.store import completed
-from skdpmic import mic_r
-from skdpmic.datasets import make_relationship
+from benchmarks.store import completed
 
 PNG = b"\x89PNG"
 
@@ -129,26 +124,6 @@ def test_table_2_is_near_the_least_error(output):
 
 
 # --- What the experiments are made of -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_published_mic_r_geom_without_noise_is_mic_r():
-    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
-    bounds = ((0.0, 1.0), (0.0, 1.0))
-    for B, c in ((12.0, 2.0), (40.0, 1.0), (40.0, 1.5)):
-        scores = published_scores(Pair(x, y, bounds), np.inf, B, c, 2, seed=0)
-        np.testing.assert_allclose(scores, mic_r(x, y, bounds=bounds, B=B, c=c), atol=1e-9)
-
-
-def test_expected_error_is_the_mean_of_many_draws():
-    noise = np.random.RandomState(0).laplace(size=400_000)
-    for score, truth, scale in ((0.3, 0.5, 0.2), (0.9, 0.1, 0.05), (0.0, 0.0, 1.0), (1.0, 0.4, 0.5)):
-        errors = np.abs(np.clip(score + scale * noise, 0, 1) - truth)
-        assert expected_error(score, truth, scale) == pytest.approx(errors.mean(), abs=5 * errors.std() / 400_000**0.5)
-
-
-def test_weights_of_the_objective_add_up_to_one():
-    np.testing.assert_allclose(tuning.weights([0.1, 0.2, 0.9]), [0.15, 0.4, 0.45])
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):

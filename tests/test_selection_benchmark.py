@@ -16,7 +16,6 @@ import pandas
 from benchmarks.selection import __main__ as benchmark
 from benchmarks.selection import relationships, report, rivals, ways
 from benchmarks.selection.rivals import Table
-from benchmarks.selection.store import completed
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.datasets import relationship
 from skdpmic.privacy.top_k import OneShotTopK
@@ -195,17 +194,16 @@ def test_simulated_choices_have_the_law_of_the_mechanism():
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     computed = []
 
-    def compute(configuration):
-        computed.append(configuration)
+    def compute(name, repeat):
+        computed.append((name, repeat))
         if len(computed) == 2:
             raise KeyboardInterrupt
         return [{"value": 1.0}]
 
-    configurations = [("a", 1), ("a", 2)]
     with pytest.raises(KeyboardInterrupt):
-        completed(tmp_path, configurations, compute, "")
-    assert len(completed(tmp_path, configurations, compute, "")) == 2
-    assert computed == [("a", 1), ("a", 2), ("a", 2)]
+        benchmark.completed(tmp_path, compute, {"a": 2}, {})
+    assert len(benchmark.completed(tmp_path, compute, {"a": 2}, {})) == 2
+    assert computed == [("a", 0), ("a", 1), ("a", 1)]
 
 
 # --- Results --------------------------------------------------------------------------------------------------------
@@ -226,9 +224,7 @@ def test_the_tables_of_the_docs_are_those_of_the_results():
 def test_the_quick_form_finds_what_the_docs_say(tmp_path):
     """Shares of 2 tables with 400 trials each: given these, a standard error below 0.5 / sqrt(800) = 0.018."""
     pytest.importorskip("statsmodels", reason="one of the tables comes with statsmodels")
-    frame = benchmark.quick_relationships(tmp_path / "raw")
-    tables = benchmark.quick_tables(tmp_path / "raw")
-    report.write(frame, tables, tmp_path)
+    frame, _ = benchmark.main(["--quick", "--output", str(tmp_path)])
     for name in ("scores", "mechanisms", "shapes", "by_relationship", "tables"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     cells = frame.groupby(["n", "d", "score", "mechanism", "epsilon"])[["recall", *relationships.SHAPES]].mean()

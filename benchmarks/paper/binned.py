@@ -9,14 +9,13 @@ from itertools import pairwise
 
 import pandas as pd
 
-from benchmarks.paper.mechanisms import MECHANISMS, NOISES
-from benchmarks.paper.plots import boxplots
-from benchmarks.paper.real_data import EPSILONS, measured
-from benchmarks.paper.store import add_data_option, parser_of, result_path, write_csv
+from benchmarks.paper.mechanisms import NOISES
+from benchmarks.paper.plots import NAMES, boxplots, five_numbers
+from benchmarks.paper.real_data import measured
+from benchmarks.paper.script import parser_of, result_path, write_csv
 
 BINS = {"Spellman4381": (0, 0.1, 0.2, 0.3, 0.4, 1), "Baseball": (0, 0.2, 0.4, 0.6, 0.8, 1)}
 FIGURES = {1.0: "figure3", 0.1: "figure5"}
-COLUMNS = {"paper": "the paper's noise", "shipped": "as shipped"}
 
 # What Section 5.2 says of Figure 3: the median bias in the bin of the lowest MICe.
 PAPER_LOWEST = {
@@ -45,42 +44,26 @@ def summary(rows):
             row = {"collection": collection} | dict(zip(keys, key, strict=True)) | {"data_sets": len(group)}
             in_text = row["epsilon"] == 1 and row["noise"] == "paper" and row["bin"] == binned.bin.cat.categories[0]
             row["paper_median_bias"] = PAPER_LOWEST.get((collection, row["mechanism"])) if in_text else None
-            for measure in ("bias", "variance"):
-                for name, level in (("min", 0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("max", 1)):
-                    row[f"{measure}_{name}"] = float(group[measure].quantile(level))
-            table.append(row)
+            table.append(row | five_numbers(group))
     return table
 
 
 def draw(rows, epsilon, path):
-    panels, titles = [], []
+    panels = {}
     for collection in BINS:
         binned = with_bins(rows[rows.epsilon == epsilon], collection)
         for noise in NOISES:
-            of_noise = binned[binned.noise == noise]
-            panels.append(
-                {
-                    (label, mechanism, measure): of_noise.loc[
-                        (of_noise.bin == label) & (of_noise.mechanism == mechanism), measure
-                    ].to_numpy()
-                    for label in binned.bin.cat.categories
-                    for mechanism in MECHANISMS
-                    for measure in ("bias", "variance")
-                }
-            )
-            titles.append(f"{collection}, $\\varepsilon$ = {epsilon:g}, {COLUMNS[noise]}")
-    boxplots(path, panels, titles, "MICe")
+            panels[f"{collection}, $\\varepsilon$ = {epsilon:g}, {NAMES[noise]}"] = binned[binned.noise == noise]
+    boxplots(path, panels, "bin", "MICe")
 
 
 def main(argv=None):
-    parser = parser_of(__doc__.splitlines()[0])
-    add_data_option(parser)
-    options = parser.parse_args(argv)
+    options = parser_of(__doc__, of_real_data=True).parse_args(argv)
     rows = measured(options, tuple(BINS))
     table = summary(rows)
     write_csv(result_path(options, "binned.csv"), table)
-    for epsilon in EPSILONS:
-        draw(rows, epsilon, result_path(options, f"{FIGURES[epsilon]}.png"))
+    for epsilon, name in FIGURES.items():
+        draw(rows, epsilon, result_path(options, f"{name}.png"))
     return table
 
 

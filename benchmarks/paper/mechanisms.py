@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.paper.published_geometric import published_scores
+from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
 from skdpmic.defaults import default_B, default_c, default_parts
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
@@ -21,9 +21,11 @@ from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")
 NOISES = ("paper", "shipped")
 METHODS = tuple(product(MECHANISMS, NOISES))
+EPSILONS = (1.0, 0.1)
+MEASURES = ("bias", "variance", "error")
 SIMULATED = ("MICr-Geom", "shipped")  # a run takes 0.01 to 0.2 s, so there are fewer of them
 
-# Table 2 of the paper: n, and (c, B) of each mechanism and epsilon.
+# Table 2 of the paper: n, which are also those of Figures 2 and 4, and (c, B) of each mechanism and epsilon.
 TUNED_N = (25, 250, 500, 1000, 5000, 10000)
 TUNED = {
     ("MICr-Geom", 1.0): ((2, 12), (1, 40), (1, 40), (1, 60), (1, 150), (1, 150)),
@@ -78,6 +80,14 @@ def settings(mechanism, noise, n, epsilon):
     return default_B(n, epsilon), default_c(n, epsilon)
 
 
+def configuration(data_set, n, method, epsilon, runs):
+    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
+    mechanism, noise = method
+    B, c = settings(mechanism, noise, n, epsilon)
+    of_method = {"mechanism": mechanism, "noise": noise, "B": round(B, 3), "c": round(c, 3)}
+    return data_set | {"epsilon": epsilon} | of_method | {"runs": runs}
+
+
 def laplace_scale(mechanism, noise, n, epsilon):
     if noise == "shipped":
         sensitivity = mic_e_sensitivity(n, n**0.6) if mechanism == "MICe-Lap" else mic_r_sensitivity(n)
@@ -96,7 +106,7 @@ def outputs(pair, mechanism, noise, epsilon, runs, seed):
     if (mechanism, noise) == SIMULATED:
         return shipped_geometric(pair, epsilon, runs, seed)
     if mechanism == "MICr-Geom":
-        return published_scores(pair, epsilon, B, c, runs, seed)
+        return published_scores_not_dp(pair.x, pair.y, pair.bounds, epsilon, B, c, runs, seed)
     if mechanism == "MICr-Lap":
         score = pair.mic_r(B, c)
     else:
@@ -137,17 +147,3 @@ def errors(released, truth):
         "variance": np.var(released, ddof=1),
         "error": np.abs(released - truth).mean(),
     }
-
-
-def expected_error(score, truth, scale):
-    """Mean unsigned error of ``clamp(score + Laplace noise, 0, 1)`` against a truth in [0, 1], without drawing any.
-
-    It is the integral of P(noise > r + truth - score) over 0 < r < 1 - truth, and of the same downwards.
-    """
-
-    def tail(a):  # integral of P(noise > z) over z > a
-        return np.maximum(-a, 0) + scale / 2 * np.exp(-np.abs(a) / scale)
-
-    above = tail(truth - score) - tail(1 - score)
-    below = tail(score - truth) - tail(score)
-    return above + below

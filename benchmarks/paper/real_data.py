@@ -6,12 +6,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.mechanisms import METHODS, SIMULATED, Pair, errors, outputs, settings
-from benchmarks.paper.store import completed
+from benchmarks.paper.mechanisms import EPSILONS, METHODS, SIMULATED, Pair, configuration, errors, outputs
+from benchmarks.store import completed
 
 COLLECTIONS = ("Spellman23", "Baseball", "Spellman4381")
 N_SAMPLES = {"Spellman23": 23, "Baseball": 337, "Spellman4381": 4381}
-EPSILONS = (1.0, 0.1)
 # How many data sets of each collection, where it is not all of them.
 QUICK = {"Spellman23": 300, "Baseball": 300, "Spellman4381": 60}
 QUICK_HEADLINE = {"Spellman23": 300, "Baseball": 2000, "Spellman4381": 253}  # MICr-Lap, which is fast
@@ -32,7 +31,7 @@ class Collections:
         self._genes = genes.to_numpy(dtype=np.float64)
         # 129 statistics follow a player's name, number, salary, status as a rookie and position.
         self._statistics = pd.read_csv(folder / "baseball.csv").iloc[:, 5:].to_numpy(dtype=np.float64).T
-        self._pair = lru_cache(maxsize=8)(self._make_pair)  # keeps the scores that several mechanisms need
+        self.pair = lru_cache(maxsize=8)(self._pair)  # keeps the scores that several mechanisms need
 
     def names(self, collection):
         """The data sets of a collection: pairs of column numbers, or gene numbers with None."""
@@ -41,10 +40,7 @@ class Collections:
         n_columns = len(self._statistics) if collection == "Baseball" else self._genes.shape[1]
         return list(combinations(range(n_columns), 2))
 
-    def pair(self, collection, i, j):
-        return self._pair(collection, i, j)
-
-    def _make_pair(self, collection, i, j):
+    def _pair(self, collection, i, j):
         if collection == "Spellman23":
             times = np.arange(1.0, 24.0)
             return Pair(times, self._genes[i], ((0, 24), widened(self._genes[i])))
@@ -75,7 +71,8 @@ def chosen(names, size, seed=0):
 def measured(options, collections=COLLECTIONS):
     """Errors against MICe(n^0.6, 15), one row for each data set, epsilon, mechanism and noise: a DataFrame."""
     data = Collections(options.data)
-    runs = options.runs or 100
+    runs = dict.fromkeys(METHODS, options.runs or 100)
+    runs[SIMULATED] = max(runs[SIMULATED] // 10, 5)
 
     def compute(configuration, seed):
         pair = data.pair(*(configuration[name] for name in ("collection", "i", "j")))
@@ -84,8 +81,9 @@ def measured(options, collections=COLLECTIONS):
 
     rows = []
     for collection in collections:
+        n = N_SAMPLES[collection]
         configurations = [
-            configuration(collection, i, j, *method, epsilon, max(runs // 10, 5) if method == SIMULATED else runs)
+            configuration({"collection": collection, "i": i, "j": j}, n, method, epsilon, runs[method])
             for method, (i, j) in methods_and_sets(data.names(collection), collection, options.quick)
             for epsilon in EPSILONS
         ]
@@ -106,10 +104,3 @@ def how_many(method, collection, quick):
     if not quick:
         return None
     return (QUICK_HEADLINE if method[0] == "MICr-Lap" else QUICK)[collection]
-
-
-def configuration(collection, i, j, mechanism, noise, epsilon, runs):
-    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
-    B, c = settings(mechanism, noise, N_SAMPLES[collection], epsilon)
-    names = ("collection", "i", "j", "epsilon", "mechanism", "noise", "B", "c", "runs")
-    return dict(zip(names, (collection, i, j, epsilon, mechanism, noise, round(B, 3), round(c, 3), runs), strict=True))

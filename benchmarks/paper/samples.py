@@ -3,11 +3,9 @@
 from functools import lru_cache
 
 from benchmarks.paper.mechanisms import Pair
-from benchmarks.paper.store import seed_of
+from benchmarks.store import seed_of
 from skdpmic.datasets import load_mic_star, relationship
 
-EPSILONS = (1.0, 0.1)
-N_SAMPLES = (25, 250, 500, 1000, 5000, 10000)
 UNIT = ((0, 1), (0, 1))
 QUICK_R2 = {f"F{i}": round(0.1 + 0.4 * (i % 3), 1) for i in range(1, 22)}  # 0.1, 0.5 or 0.9
 

@@ -8,15 +8,24 @@ Each of 50 runs draws a sample of its own. Errors are against MIC* of the distri
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.mechanisms import MECHANISMS, METHODS, NOISES, SIMULATED, errors, outputs, settings
-from benchmarks.paper.plots import boxplots
-from benchmarks.paper.samples import EPSILONS, N_SAMPLES, distributions, sample
-from benchmarks.paper.store import completed, parser_of, result_path, write_csv
+from benchmarks.paper.mechanisms import (
+    EPSILONS,
+    MEASURES,
+    METHODS,
+    NOISES,
+    SIMULATED,
+    TUNED_N,
+    configuration,
+    errors,
+    outputs,
+)
+from benchmarks.paper.plots import NAMES, boxplots, five_numbers
+from benchmarks.paper.samples import distributions, sample
+from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.store import completed
 from skdpmic.datasets import load_mic_star
 
 FIGURES = {1.0: "figure2", 0.1: "figure4"}
-COLUMNS = {"paper": "the paper's noise", "shipped": "as shipped"}
-MEASURES = ("bias", "variance", "error")
 
 # What Section 5.1 says of Figure 2 (epsilon = 1).
 PAPER = {
@@ -36,11 +45,12 @@ def measured(options):
         released = [outputs(sample(name, r2, n, run), *wanted, 1, (seed + run) % 2**32) for run in range(runs)]
         return {"mic_star": mic_star[name, r2]} | errors(np.concatenate(released), mic_star[name, r2])
 
-    runs = options.runs or (10 if options.quick else 50)
+    runs = dict.fromkeys(METHODS, options.runs or (10 if options.quick else 50))
+    runs[SIMULATED] = max(runs[SIMULATED] // 5, 2)
     rows = []
-    for n in options.n or ((25, 250, 1000, 5000) if options.quick else N_SAMPLES):
+    for n in options.n or ((25, 250, 1000, 5000) if options.quick else TUNED_N):
         configurations = [
-            configuration(n, name, r2, *method, epsilon, max(runs // 5, 2) if method == SIMULATED else runs)
+            configuration({"n": n, "name": name, "r2": r2}, n, method, epsilon, runs[method])
             for name, r2 in distributions(options.quick)
             for epsilon in EPSILONS
             for method in METHODS
@@ -49,22 +59,13 @@ def measured(options):
     return pd.DataFrame(rows)
 
 
-def configuration(n, name, r2, mechanism, noise, epsilon, runs):
-    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
-    B, c = settings(mechanism, noise, n, epsilon)
-    names = ("n", "name", "r2", "epsilon", "mechanism", "noise", "B", "c", "runs")
-    return dict(zip(names, (n, name, r2, epsilon, mechanism, noise, round(B, 3), round(c, 3), runs), strict=True))
-
-
 def summary(rows):
     """Five numbers of each box of the figures, those of the unsigned error, and what the paper says of them."""
     table = []
     keys = ["epsilon", "n", "mechanism", "noise"]
     for key, group in rows.groupby(keys, sort=False):
         row = dict(zip(keys, key, strict=True)) | {"distributions": len(group), "runs": int(group.runs.iloc[0])}
-        for measure in MEASURES:
-            for name, level in (("min", 0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("max", 1)):
-                row[f"{measure}_{name}"] = float(group[measure].quantile(level))
+        row |= five_numbers(group, MEASURES)
         in_text = PAPER.get((row["n"], row["mechanism"]), {}) if key[0] == 1 and row["noise"] == "paper" else {}
         for name in ("bias_median", "bias_min", "bias_max", "variance_median"):
             row[f"paper_{name}"] = in_text.get(name)
@@ -73,31 +74,18 @@ def summary(rows):
 
 
 def draw(rows, epsilon, path):
-    panels = []
-    for noise in NOISES:
-        chosen = rows[(rows.epsilon == epsilon) & (rows.noise == noise)]
-        panels.append(
-            {
-                (f"{n:,}", mechanism, measure): chosen.loc[
-                    (chosen.n == n) & (chosen.mechanism == mechanism), measure
-                ].to_numpy()
-                for n in rows.n.unique()
-                for mechanism in MECHANISMS
-                for measure in ("bias", "variance")
-            }
-        )
-    boxplots(path, panels, [f"$\\varepsilon$ = {epsilon:g}, {COLUMNS[noise]}" for noise in NOISES], "n")
+    rows = rows[rows.epsilon == epsilon].assign(n=rows.n.astype("category").cat.rename_categories("{:,}".format))
+    titles = {f"$\\varepsilon$ = {epsilon:g}, {NAMES[noise]}": noise for noise in NOISES}
+    boxplots(path, {title: rows[rows.noise == noise] for title, noise in titles.items()}, "n", "n")
 
 
 def main(argv=None):
-    parser = parser_of(__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, nargs="+", choices=N_SAMPLES, help="only these numbers of records")
-    options = parser.parse_args(argv)
+    options = parser_of(__doc__, of_real_data=False).parse_args(argv)
     rows = measured(options)
     table = summary(rows)
     write_csv(result_path(options, "synthetic.csv"), table)
-    for epsilon in EPSILONS:
-        draw(rows, epsilon, result_path(options, f"{FIGURES[epsilon]}.png"))
+    for epsilon, name in FIGURES.items():
+        draw(rows, epsilon, result_path(options, f"{name}.png"))
     return table
 
 

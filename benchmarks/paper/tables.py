@@ -9,11 +9,9 @@ data sets of a collection. Three columns: the paper's number, ours with the pape
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.mechanisms import MECHANISMS
-from benchmarks.paper.real_data import COLLECTIONS, EPSILONS, measured
-from benchmarks.paper.store import add_data_option, parser_of, result_path, write_csv
-
-MEASURES = ("bias", "variance", "error")
+from benchmarks.paper.mechanisms import EPSILONS, MEASURES, MECHANISMS
+from benchmarks.paper.real_data import COLLECTIONS, measured
+from benchmarks.paper.script import parser_of, result_path, write_csv
 
 # Tables 1 and 3: bias, variance; Section 5.2: unsigned error, at epsilon = 1 only.
 PAPER = {
@@ -94,9 +92,7 @@ def shown(value):
 
 
 def main(argv=None):
-    parser = parser_of(__doc__.splitlines()[0])
-    add_data_option(parser)
-    options = parser.parse_args(argv)
+    options = parser_of(__doc__, of_real_data=True).parse_args(argv)
     rows = medians(measured(options))
     write_csv(result_path(options, "tables.csv"), rows)
     print(as_markdown(rows))

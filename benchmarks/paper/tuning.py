@@ -11,21 +11,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.mechanisms import TUNED, TUNED_N, expected_error, laplace_scale, settings
-from benchmarks.paper.published_geometric import published_scores
-from benchmarks.paper.samples import EPSILONS, distributions, sample
-from benchmarks.paper.store import completed, parser_of, result_path, write_csv
+from benchmarks.paper.mechanisms import EPSILONS, TUNED, TUNED_N, laplace_scale, settings
+from benchmarks.paper.samples import distributions, sample
+from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.published_geometric import published_scores_not_dp
+from benchmarks.store import completed
+from benchmarks.tune_defaults import unsigned_error, weights
 from skdpmic.datasets import load_mic_star
 
 SIZES = (4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80, 100, 125, 150)
 CS = {"MICr-Lap": (5.0,), "MICr-Geom": (1.0, 2.0)}
-
-
-def weights(mic_star):
-    """Length of the part of [0, 1] that each value stands for: up to the midpoints between sorted neighbours."""
-    mic_star = np.asarray(mic_star)
-    borders = np.concatenate([[0.0], (mic_star[1:] + mic_star[:-1]) / 2, [1.0]])
-    return np.diff(borders)
 
 
 def measured(options):
@@ -40,8 +35,11 @@ def measured(options):
         pairs = [sample(name, r2, n, run) for run in range(runs)]
         if mechanism == "MICr-Lap":
             scores = np.array([pair.mic_r(B, c) for pair in pairs])
-            return {"error": expected_error(scores, truth, laplace_scale(mechanism, noise, n, epsilon)).mean()}
-        released = [published_scores(pair, epsilon, B, c, 1, (seed + run) % 2**32) for run, pair in enumerate(pairs)]
+            return {"error": unsigned_error(scores, truth, laplace_scale(mechanism, noise, n, epsilon), 1.0).mean()}
+        released = [
+            published_scores_not_dp(pair.x, pair.y, pair.bounds, epsilon, B, c, 1, (seed + run) % 2**32)
+            for run, pair in enumerate(pairs)
+        ]
         return {"error": np.abs(np.concatenate(released) - truth).mean()}
 
     rows = []
@@ -69,14 +67,10 @@ def candidates(n):
 
 def objectives(rows):
     """The weighted sum of each candidate: a Series."""
-    rows = rows.assign(mic_star=[load_mic_star()[key] for key in zip(rows.name, rows.r2, strict=True)])
-    keys = ["mechanism", "noise", "n", "epsilon", "c", "B"]
-
-    def weighted(group):
-        group = group.sort_values("mic_star")
-        return float(weights(group.mic_star) @ group.error)
-
-    return pd.Series({key: weighted(group) for key, group in rows.groupby(keys, sort=False)})
+    mic_star = load_mic_star()
+    rows = rows.assign(truth=[mic_star[key] for key in zip(rows.name, rows.r2, strict=True)])
+    groups = rows.groupby(["mechanism", "noise", "n", "epsilon", "c", "B"], sort=False)
+    return pd.Series({key: weights(group.truth.to_numpy()) @ group.error.to_numpy() for key, group in groups})
 
 
 def summary(rows):
@@ -105,9 +99,7 @@ def best(objective, name):
 
 
 def main(argv=None):
-    parser = parser_of(__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, nargs="+", choices=TUNED_N, help="only these numbers of records")
-    options = parser.parse_args(argv)
+    options = parser_of(__doc__, of_real_data=False).parse_args(argv)
     table = summary(measured(options))
     write_csv(result_path(options, "tuning.csv"), table)
     return table

@@ -5,39 +5,32 @@ an hour on one core, the quick one less than a minute.
 """
 
 import argparse
-from functools import partial
 from pathlib import Path
 
+import pandas
+from joblib import Memory
+from tqdm import tqdm
+
 from benchmarks.selection import real, relationships, report
-from benchmarks.selection.store import completed
 
 RESULTS = Path(__file__).parent / "results"
 
-
-def quick_relationships(folder):
-    """Two tables of 1,000 and two of 10,000 records, d = 20 and 100."""
-    run = partial(relationships.run, sizes=(20, 100), epsilons=(0.1, 1.0, 10.0), with_slow=False)
-    configurations = [("relationships", n, repeat) for n in (1000, 10_000) for repeat in range(2)]
-    return completed(folder, configurations, run, "relationships")
-
-
-def quick_tables(folder):
-    """Two splits of scikit-learn's tables, one of RAND health."""
-    run = partial(real.run, n_draws=5, epsilons=(0.1, 1.0, 10.0), with_slow=False)
-    configurations = [("breast cancer", 0), ("breast cancer", 1), ("digits", 0), ("digits", 1), ("RAND health", 0)]
-    return completed(folder, configurations, run, "real tables")
+# Each experiment: a function, how many tables or splits of each kind it is run on, and its options.
+FULL = ((relationships.run, relationships.REPEATS, {}), (real.run, real.SPLITS, {}))
+_FEW = {"epsilons": (0.1, 1.0, 10.0), "with_slow": False}
+QUICK = (
+    (relationships.run, {1000: 2, 10_000: 2}, {"sizes": (20, 100), **_FEW}),
+    (real.run, {"breast cancer": 2, "digits": 2, "RAND health": 1}, {"n_draws": 5, **_FEW}),
+)
 
 
-def full_relationships(folder):
-    configurations = [
-        ("relationships", n, repeat) for n, repeats in relationships.REPEATS.items() for repeat in range(repeats)
-    ]
-    return completed(folder, configurations, relationships.run, "relationships")
-
-
-def full_tables(folder):
-    configurations = [(name, split) for name, splits in real.SPLITS.items() for split in range(splits)]
-    return completed(folder, configurations, real.run, "real tables")
+def completed(folder, run, repeats, options):
+    """Rows of all tables, a DataFrame, also saved; what an interrupted run has left in the folder is not run again."""
+    kept = Memory(folder, verbose=0).cache(run)
+    tasks = [(kind, repeat) for kind, count in repeats.items() for repeat in range(count)]
+    name = run.__module__.split(".")[-1]
+    rows = [row for task in tqdm(tasks, desc=name) for row in kept(*task, **options)]
+    return report.saved(pandas.DataFrame(rows), folder / f"{name}.csv", digits=5)
 
 
 def main(argv=None):
@@ -46,11 +39,9 @@ def main(argv=None):
     parser.add_argument("--output", type=Path, help="folder of results")
     options = parser.parse_args(argv)
     output = options.output or (RESULTS / "quick" if options.quick else RESULTS)
-    if options.quick:
-        frames = quick_relationships(output / "raw"), quick_tables(output / "raw")
-    else:
-        frames = full_relationships(output / "raw"), full_tables(output / "raw")
+    frames = [completed(output / "raw", *experiment) for experiment in (QUICK if options.quick else FULL)]
     report.write(*frames, output)
+    return frames
 
 
 if __name__ == "__main__":

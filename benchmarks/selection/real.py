@@ -1,8 +1,6 @@
 """Real tables: how good is a model on the features that each way chooses? Choices are made on training rows only."""
 
-import zlib
 from functools import cache
-from itertools import product
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
@@ -14,14 +12,12 @@ from benchmarks.selection.ways import (
     NOT_PRIVATE,
     PRIVATE_SCORES,
     Scores,
-    automatic_grid,
     choose,
     geometric_scores,
-    grid_for,
-    mechanisms_of,
     mutual_information,
-    noise_scale,
+    private_ways,
 )
+from benchmarks.store import seed_of
 
 SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 2, "flights of new days": 3}
 N_DRAWS = 20
@@ -48,16 +44,15 @@ class Quality:
         return self._known[columns]
 
 
-def run(configuration, n_draws=N_DRAWS, epsilons=EPSILONS, with_slow=True):
-    """Rows of one table and one split: configuration is (name of the table, number of the split)."""
-    name, split = configuration
+def run(name, split, n_draws=N_DRAWS, epsilons=EPSILONS, with_slow=True):
+    """Rows of one table and the split of that number."""
     real = load(name)
     splits = GroupShuffleSplit(split + 1, test_size=1 / 3, random_state=0).split(real.table.X, groups=real.groups)
     train, test = (real.table.rows(rows) for rows in list(splits)[split])
-    seed = zlib.crc32(repr(configuration).encode())
+    seed = seed_of((name, split))
     random = np.random.default_rng(seed)
     quality, scores = Quality(real, train, test), Scores(train, seed)
-    (n, d), k, n_classes = train.X.shape, real.k, train.n_classes
+    (n, d), k = train.X.shape, real.k
     label = {"table": name, "split": split, "n": n, "d": d, "k": k, "metric": real.metric}
 
     def row(score, mechanism, epsilon, chosen, best):
@@ -73,19 +68,15 @@ def run(configuration, n_draws=N_DRAWS, epsilons=EPSILONS, with_slow=True):
     def best_by(values):
         return choose(values[None, :], k, None, 0.0, random)
 
-    grids = {"MICr": automatic_grid(n, np.inf, n_classes)}
-    best = {score: best_by(scores.of(score, grids.get(score))) for score in PRIVATE_SCORES}
+    best = {score: best_by(scores.of(score)) for score in PRIVATE_SCORES}
     best["mutual_info"] = best_by(mutual_information(few(train)))
     best["all features"] = np.arange(d)[None, :]
     rows = [row(score, "none", NOT_PRIVATE, chosen, chosen) for score, chosen in best.items()]
     at_random = choose(random.random((n_draws, d)), k, None, 0.0, random)
     rows.append(row("at random", "none", 0.0, at_random, best["MICr"]))
-    for score, epsilon in product(PRIVATE_SCORES, epsilons):
-        for mechanism in mechanisms_of(score):
-            grid = grid_for(score, mechanism, epsilon, k, d, n, n_classes)
-            scale = noise_scale(score, mechanism, epsilon, k, d, n, n_classes, B=grid and grid[0])
-            values = np.broadcast_to(scores.of(score, grid), (n_draws, d))
-            rows.append(row(score, mechanism, epsilon, choose(values, k, mechanism, scale, random), best[score]))
+    for score, mechanism, epsilon, values, scale in private_ways(scores, k, d, epsilons):
+        chosen = choose(np.broadcast_to(values, (n_draws, d)), k, mechanism, scale, random)
+        rows.append(row(score, mechanism, epsilon, chosen, best[score]))
     if with_slow:
         for epsilon in GEOMETRIC_EPSILONS:
             chosen = best_by(geometric_scores(train, epsilon, seed))

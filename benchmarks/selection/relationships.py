@@ -6,9 +6,6 @@ one whose records are permuted: the same values, no dependence. In each trial fi
 the true features.
 """
 
-import zlib
-from itertools import product
-
 import numpy as np
 
 from benchmarks.selection.rivals import Table
@@ -18,14 +15,12 @@ from benchmarks.selection.ways import (
     NOT_PRIVATE,
     PRIVATE_SCORES,
     Scores,
-    automatic_grid,
     choose,
     geometric_scores,
-    grid_for,
-    mechanisms_of,
     mutual_information,
-    noise_scale,
+    private_ways,
 )
+from benchmarks.store import seed_of
 from skdpmic.datasets import RELATIONSHIPS, relationship
 
 N_TRUE = 5
@@ -89,9 +84,9 @@ def _component(mixture, y, random):
 class Trials:
     """Which features of a pool each trial is about: columns of shape (n_trials, d), the true ones first."""
 
-    def __init__(self, d, n_noise, n_trials, random):
+    def __init__(self, d, n_trials, random):
         true = np.argsort(random.random((n_trials, len(NAMES))), axis=1)[:, :N_TRUE]
-        noise = np.argsort(random.random((n_trials, n_noise)), axis=1)[:, : d - N_TRUE] + len(NAMES)
+        noise = np.argsort(random.random((n_trials, d - N_TRUE)), axis=1) + len(NAMES)
         self.columns = np.hstack([true, noise])
 
     def row(self, chosen):
@@ -105,63 +100,33 @@ class Trials:
         return row | {name: found[true == i].mean() for i, name in enumerate(NAMES)}
 
 
-def run(configuration, sizes=SIZES, n_trials=N_TRIALS, epsilons=EPSILONS, with_slow=True):
-    """Rows of one table of n records: configuration is ("relationships", n, repeat)."""
-    _, n, repeat = configuration
-    seed = zlib.crc32(repr(configuration).encode())
+def run(n, repeat, sizes=SIZES, n_trials=N_TRIALS, epsilons=EPSILONS, with_slow=True):
+    """Rows of one table of n records."""
+    seed = seed_of(("relationships", n, repeat))
     pool = make_pool(n, seed, n_noise=max(sizes) - N_TRUE)
     scores = Scores(pool, seed)
     rows = []
     for d in sizes:
         random = np.random.default_rng([seed, d])
-        trials = Trials(d, d - N_TRUE, n_trials, random)
-        label = {"n": n, "repeat": repeat, "d": d}
-        rows += [label | row for row in _private_rows(scores, trials, n, d, epsilons, random)]
-        rows += [label | row for row in _rows_without_privacy(scores, trials, n, d, random)]
+        trials = Trials(d, n_trials, random)
+        n_columns = len(NAMES) + d - N_TRUE  # that the trials take theirs from
+        ways = [
+            *private_ways(scores, N_TRUE, d, epsilons, n_columns),
+            *((score, "none", NOT_PRIVATE, scores.of(score, n_features=n_columns), 0.0) for score in PRIVATE_SCORES),
+        ]
         if d in GEOMETRIC_SIZES and repeat == 0 and with_slow:
-            rows += [label | row for row in _geometric_rows(pool, trials, d, seed, random)]
-        if d in GEOMETRIC_SIZES and repeat == 0 and n <= MUTUAL_INFORMATION_ROWS and with_slow:
-            values = mutual_information(pool.columns(np.arange(_n_columns(d))))
-            rows.append(label | _way("mutual_info", "none", NOT_PRIVATE) | _found(values, trials, random))
+            ways += _slow_ways(pool.columns(np.arange(n_columns)), d, seed)
+        for score, mechanism, epsilon, values, scale in ways:
+            chosen = choose(values[trials.columns], N_TRUE, mechanism, scale, random)
+            label = {"n": n, "repeat": repeat, "d": d, "score": score, "mechanism": mechanism, "epsilon": epsilon}
+            rows.append(label | trials.row(chosen))
     return rows
 
 
-def _n_columns(d):
-    """Columns of a pool that trials with d features take theirs from."""
-    return len(NAMES) + d - N_TRUE
-
-
-def _way(score, mechanism, epsilon):
-    return {"score": score, "mechanism": mechanism, "epsilon": epsilon}
-
-
-def _private_rows(scores, trials, n, d, epsilons, random):
-    rows = []
-    for score, epsilon in product(PRIVATE_SCORES, epsilons):
-        for mechanism in mechanisms_of(score):
-            values = scores.of(score, grid_for(score, mechanism, epsilon, N_TRUE, d, n), _n_columns(d))
-            scale = noise_scale(score, mechanism, epsilon, N_TRUE, d, n)
-            rows.append(_way(score, mechanism, epsilon) | _found(values, trials, random, mechanism, scale))
-    return rows
-
-
-def _rows_without_privacy(scores, trials, n, d, random):
-    grids = {"MICr": automatic_grid(n, np.inf)}
-    return [
-        _way(score, "none", NOT_PRIVATE) | _found(scores.of(score, grids.get(score), _n_columns(d)), trials, random)
-        for score in PRIVATE_SCORES
-    ]
-
-
-def _geometric_rows(pool, trials, d, seed, random):
-    """All features of the pool once, each with epsilon / d, so that any d of them are a trial at epsilon."""
-    columns = pool.columns(np.arange(_n_columns(d)))
-    rows = []
+def _slow_ways(table, d, seed):
+    """As of `private_ways`; counts with noise once for all features, epsilon / d each, so that any d are a trial."""
     for epsilon in GEOMETRIC_EPSILONS:
-        values = geometric_scores(columns, round(epsilon * _n_columns(d) / d, 6), seed)
-        rows.append(_way("MICr", COUNTS, epsilon) | _found(values, trials, random))
-    return rows
-
-
-def _found(values, trials, random, mechanism=None, scale=0.0):
-    return trials.row(choose(values[trials.columns], N_TRUE, mechanism, scale, random))
+        values = geometric_scores(table, round(epsilon * table.X.shape[1] / d, 6), seed)
+        yield "MICr", COUNTS, epsilon, values, 0.0
+    if len(table.y) <= MUTUAL_INFORMATION_ROWS:
+        yield "mutual_info", "none", NOT_PRIVATE, mutual_information(table), 0.0

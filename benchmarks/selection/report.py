@@ -11,6 +11,7 @@ COLOURS = dict(zip(PRIVATE_SCORES, ("tab:blue", "tab:orange", "tab:green", "tab:
 MECHANISM_COLOURS = {SUPPORT: "tab:blue", EVEN: "tab:orange", GAUSSIAN: "tab:green", COUNTS: "tab:red"}
 LABELS = {GAUSSIAN: "gaussian, δ = 1e-6"}
 WAY = ["score", "mechanism", "epsilon"]
+COMPARED = [("MICr", SUPPORT), ("MICr", GAUSSIAN), ("MICr", EVEN), *((score, SUPPORT) for score in PRIVATE_SCORES[1:])]
 
 
 def write(of_relationships, of_tables, output):
@@ -20,7 +21,7 @@ def write(of_relationships, of_tables, output):
     tables = summarise(of_tables, ["table", "d", "k", "metric", *WAY], "quality", ["agreement", "n"])
     tables["n"] = tables["n"].astype(int)  # splits by groups of rows differ a little
     n, d = (size if size in set(summary[name]) else summary[name].max() for name, size in (("n", 10_000), ("d", 100)))
-    one = by_name[(by_name["n"] == n) & (by_name["d"] == d) & by_name["epsilon"].isin([1.0, np.inf])]
+    one = where(by_name, n=n, d=d, epsilon=(1.0, np.inf))
 
     summary = saved(summary, output / "relationships.csv")
     one = saved(one, output / "by_relationship.csv")
@@ -42,9 +43,9 @@ def summarise(frame, keys, measure, others):
     return summary.reset_index()
 
 
-def saved(frame, path):
+def saved(frame, path, digits=4):
     """The table as others will read it, so that all that is made of it can be made again."""
-    frame.to_csv(path, index=False, float_format="%.4g")
+    frame.to_csv(path, index=False, float_format=f"%.{digits}g")
     return pandas.read_csv(path)
 
 
@@ -69,18 +70,16 @@ def markdown(summary, tables):
 
 def least_epsilon_table(summary, share=0.8):
     """One row for each number of records and of features, one column for each way."""
-    ways = [("MICr", SUPPORT), ("MICr", GAUSSIAN), ("MICr", EVEN), *((score, SUPPORT) for score in PRIVATE_SCORES[1:])]
-    head = ["rows", "features", *(f"{score}, {mechanism}" for score, mechanism in ways)]
+    head = ["rows", "features", *(f"{score}, {mechanism}" for score, mechanism in COMPARED)]
     body = []
     for (n, d), cell in summary.groupby(["n", "d"]):
-        body.append([f"{n:,}", str(d), *(least_epsilon(cell, way, share) for way in ways)])
+        body.append([f"{n:,}", str(d), *(least_epsilon(cell, *way, share) for way in COMPARED)])
     return table(head, body)
 
 
-def least_epsilon(cell, way, share):
+def least_epsilon(cell, score, mechanism, share):
     """Where recall reaches `share`, by interpolation in the logarithm of epsilon."""
-    rows = private(cell)
-    rows = rows[(rows["score"] == way[0]) & (rows["mechanism"] == way[1])].sort_values("epsilon")
+    rows = where(cell, score=score, mechanism=mechanism).sort_values("epsilon")
     log_epsilon, recall = np.log(rows["epsilon"].to_numpy()), rows["recall"].to_numpy()
     reached = np.flatnonzero(recall >= share)
     if not len(reached):
@@ -94,12 +93,11 @@ def least_epsilon(cell, way, share):
 
 def winners_table(summary):
     """The best two scores by support, for each epsilon, where the best stands out from chance."""
-    rows = private(summary)
-    rows = rows[rows["mechanism"] == SUPPORT]
+    rows = where(summary, mechanism=SUPPORT)
     epsilons = sorted(set(rows["epsilon"]))
     body = []
     for (n, d), cell in rows.groupby(["n", "d"]):
-        body.append([f"{n:,}", str(d), *(best_two(cell[cell["epsilon"] == epsilon], 5 / d) for epsilon in epsilons)])
+        body.append([f"{n:,}", str(d), *(best_two(where(cell, epsilon=epsilon), 5 / d) for epsilon in epsilons)])
     return table(["rows", "features", *(f"ε = {epsilon:g}" for epsilon in epsilons)], body)
 
 
@@ -112,11 +110,11 @@ def best_two(cell, chance):
 
 def shapes_table(summary, n=10_000, d=100):
     """Recall by shape without noise and at three epsilon, by support."""
-    cell = summary[(summary["n"] == n) & (summary["d"] == d)]
+    cell = where(summary, n=n, d=d)
     columns = [(shape, epsilon) for shape in SHAPES for epsilon in (0.1, 1.0, np.inf)]
     body = []
     for score in PRIVATE_SCORES:
-        rows = cell[(cell["score"] == score) & cell["mechanism"].isin([SUPPORT, "none"])].set_index("epsilon")
+        rows = where(cell, score=score, mechanism=(SUPPORT, "none")).set_index("epsilon")
         body.append([score, *(f"{rows[shape].get(epsilon, np.nan):.2f}" for shape, epsilon in columns)])
     return table(["", *(f"{shape}, ε = {epsilon:g}".replace("inf", "∞") for shape, epsilon in columns)], body)
 
@@ -124,10 +122,9 @@ def shapes_table(summary, n=10_000, d=100):
 def models_table(tables, epsilon=1.0):
     """The quality of models at one epsilon, in brackets that without noise; one column for each real table."""
     names = list(dict.fromkeys(tables["table"]))
-    ways = [("MICr", SUPPORT), ("MICr", GAUSSIAN), ("MICr", EVEN), *((score, SUPPORT) for score in PRIVATE_SCORES[1:])]
     known = tables.set_index(["table", "score", "mechanism", "epsilon"])[["quality", "se"]]
     body = []
-    for score, mechanism in ways:
+    for score, mechanism in COMPARED:
         hidden = [known.loc[(name, score, mechanism, epsilon)] for name in names]
         free = [known.loc[(name, score, "none", np.inf)] for name in names]
         cells = (f"{h.quality:.3f} ± {h.se:.3f} ({f.quality:.3f})" for h, f in zip(hidden, free, strict=True))
@@ -144,11 +141,11 @@ def quality_table(rows):
     body = []
     for (score, mechanism), way in private(rows).groupby(["score", "mechanism"], sort=False):
         values = way.set_index("epsilon")["quality"]
-        free = rows[(rows["score"] == score) & (rows["mechanism"] == "none")]["quality"].iloc[0]
+        free = where(rows, score=score, mechanism="none")["quality"].iloc[0]
         cells = (f"{values[epsilon]:.3f}" if epsilon in values.index else "" for epsilon in epsilons)
         body.append([f"{score}, {mechanism}", *cells, f"{free:.3f}"])
     for score in ("mutual_info", "all features", "at random"):
-        value = rows[rows["score"] == score]["quality"].iloc[0]
+        value = where(rows, score=score)["quality"].iloc[0]
         body.append([score, *[""] * len(epsilons), f"{value:.3f}"])
     first = rows.iloc[0]
     title = f"{first['k']} of {first['d']}, {first['n']:,} rows, {first['metric']}"
@@ -157,6 +154,13 @@ def quality_table(rows):
 
 def private(rows):
     return rows[rows["mechanism"] != "none"]
+
+
+def where(rows, **wanted):
+    """The rows with one of the values that are wanted of each column."""
+    for name, values in wanted.items():
+        rows = rows[rows[name].isin(np.atleast_1d(values))]
+    return rows
 
 
 def table(head, body):
@@ -170,29 +174,28 @@ def table(head, body):
 
 def draw_recall(summary, path):
     """Recall against epsilon, for each score by support."""
-    figure, panels = _panels(summary, [n for n in sorted(set(summary["n"])) if n in (1000, 10_000, 100_000)])
+    figure, panels = _panels(summary)
     for axes, cell, d in panels:
         for score in PRIVATE_SCORES:
             _line(axes, cell, score, SUPPORT, COLOURS[score], score)
             _free(axes, cell, score, COLOURS[score])
         _finish(axes, 5 / d)
-    _legend(figure, 'share of the true features found, release="support"; dotted: without noise')
-    figure.savefig(path, dpi=70)
+    _finish_figure(figure, 'share of the true features found, release="support"; dotted: without noise', path)
 
 
 def draw_mechanisms(summary, path):
     """Recall against epsilon, for each mechanism of the package."""
-    figure, panels = _panels(summary, [n for n in sorted(set(summary["n"])) if n in (1000, 10_000, 100_000)])
+    figure, panels = _panels(summary)
     for axes, cell, d in panels:
         for mechanism, colour in MECHANISM_COLOURS.items():
             _line(axes, cell, "MICr", mechanism, colour, LABELS.get(mechanism, mechanism))
         _free(axes, cell, "MICr", "black")
         _finish(axes, 5 / d)
-    _legend(figure, "share of the true features found by MICr; dotted: without noise")
-    figure.savefig(path, dpi=70)
+    _finish_figure(figure, "share of the true features found by MICr; dotted: without noise", path)
 
 
-def _panels(summary, rows_of):
+def _panels(summary):
+    rows_of = sorted(set(summary["n"]) & {1000, 10_000, 100_000})
     sizes = sorted(set(summary["d"]))
     figure = Figure(figsize=(3.6 * len(rows_of), 2.5 * len(sizes) + 0.8), layout="constrained")
     grid = figure.subplots(len(sizes), len(rows_of), sharex=True, sharey=True, squeeze=False)
@@ -200,7 +203,7 @@ def _panels(summary, rows_of):
     for i, d in enumerate(sizes):
         for j, n in enumerate(rows_of):
             grid[i, j].set_title(f"{n:,} rows, {d} features", fontsize=10)
-            panels.append((grid[i, j], summary[(summary["n"] == n) & (summary["d"] == d)], d))
+            panels.append((grid[i, j], where(summary, n=n, d=d), d))
     for axes in grid[-1]:
         axes.set_xlabel("ε of one selection")
     return figure, panels
@@ -208,7 +211,7 @@ def _panels(summary, rows_of):
 
 def draw_shapes(summary, n, d, path):
     """Recall against epsilon by shape, for each score by support."""
-    cell = summary[(summary["n"] == n) & (summary["d"] == d)]
+    cell = where(summary, n=n, d=d)
     figure = Figure(figsize=(10.8, 3.6), layout="constrained")
     for axes, shape in zip(figure.subplots(1, len(SHAPES), sharey=True), SHAPES, strict=True):
         for score in PRIVATE_SCORES:
@@ -216,13 +219,13 @@ def draw_shapes(summary, n, d, path):
         axes.set_title(f"{shape}: {', '.join(SHAPES[shape])}", fontsize=8)
         axes.set_xlabel("ε of one selection")
         _finish(axes, 5 / d)
-    _legend(figure, f'share of the true features found by their shape, {n:,} rows, {d} features, release="support"')
-    figure.savefig(path, dpi=70)
+    title = f'share of the true features found by their shape, {n:,} rows, {d} features, release="support"'
+    _finish_figure(figure, title, path)
 
 
 def draw_by_name(one, n, d, path):
     """How often each relationship is found at epsilon = 1, by each score."""
-    rows = one[one["mechanism"] == SUPPORT].set_index("score").loc[list(PRIVATE_SCORES), list(NAMES)]
+    rows = where(one, mechanism=SUPPORT).set_index("score").loc[list(PRIVATE_SCORES), list(NAMES)]
     figure = Figure(figsize=(10, 3), layout="constrained")
     axes = figure.subplots()
     axes.imshow(rows, vmin=0, vmax=1, cmap="Blues", aspect="auto")
@@ -246,14 +249,13 @@ def draw_tables(tables, path):
     for axes in panels[len(names) :]:
         axes.axis("off")
     for axes, name in zip(panels, names, strict=False):
-        cell = tables[tables["table"] == name]
+        cell = where(tables, table=name)
         for score in PRIVATE_SCORES:
             _line(axes, cell, score, SUPPORT, COLOURS[score], score, "quality")
-        _line(axes, cell, "MICr", GAUSSIAN, COLOURS["MICr"], "MICr, gaussian, δ = 1e-6", "quality", "--")
+        _line(axes, cell, "MICr", GAUSSIAN, COLOURS["MICr"], f"MICr, {LABELS[GAUSSIAN]}", "quality", "--")
         for score, style in (("all features", "-"), ("mutual_info", "--"), ("at random", ":")):
-            axes.axhline(
-                cell[cell["score"] == score]["quality"].iloc[0], color="grey", linestyle=style, label=score, linewidth=1
-            )
+            value = where(cell, score=score)["quality"].iloc[0]
+            axes.axhline(value, color="grey", linestyle=style, label=score, linewidth=1)
         first = cell.iloc[0]
         axes.set_title(f"{name}: {first['k']} of {first['d']} features, {first['n']:,} rows", fontsize=10)
         axes.set_ylabel(first["metric"])
@@ -262,14 +264,12 @@ def draw_tables(tables, path):
         axes.grid(alpha=0.3)
         if "error" in first["metric"]:
             axes.invert_yaxis()  # better is higher in all panels
-    _legend(
-        figure, 'a model on the chosen features, release="support"; higher is better; bars: standard error over splits'
-    )
-    figure.savefig(path, dpi=70)
+    title = 'a model on the chosen features, release="support"; higher is better; bars: standard error over splits'
+    _finish_figure(figure, title, path)
 
 
 def _line(axes, cell, score, mechanism, colour, label, measure="recall", style="-", se=True):
-    rows = cell[(cell["score"] == score) & (cell["mechanism"] == mechanism)].sort_values("epsilon")
+    rows = where(cell, score=score, mechanism=mechanism).sort_values("epsilon")
     error = rows["se"].fillna(0) if se else None
     axes.errorbar(
         rows["epsilon"],
@@ -285,8 +285,8 @@ def _line(axes, cell, score, mechanism, colour, label, measure="recall", style="
 
 
 def _free(axes, cell, score, colour):
-    value = cell[(cell["score"] == score) & (cell["mechanism"] == "none")]["recall"]
-    axes.axhline(value.iloc[0], color=colour, linestyle=":", linewidth=1)
+    value = where(cell, score=score, mechanism="none")["recall"].iloc[0]
+    axes.axhline(value, color=colour, linestyle=":", linewidth=1)
 
 
 def _finish(axes, chance):
@@ -296,7 +296,8 @@ def _finish(axes, chance):
     axes.grid(alpha=0.3)
 
 
-def _legend(figure, title):
+def _finish_figure(figure, title, path):
     figure.suptitle(title, fontsize=10)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
+    figure.savefig(path, dpi=70)

@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from itertools import product
 
 import numpy as np
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
@@ -23,11 +24,6 @@ _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivi
 SUPPORT, EVEN, GAUSSIAN, COUNTS = "support", "even split", "gaussian", "geometric"
 
 
-def mechanisms_of(score):
-    """How the noise is put on a score."""
-    return (SUPPORT, EVEN, GAUSSIAN) if score == "MICr" else (SUPPORT, EVEN)
-
-
 class Scores:
     """Scores without noise of all features of a table, each kept once computed.
 
@@ -39,12 +35,15 @@ class Scores:
     """
 
     def __init__(self, table, seed):
+        self.n, self.n_classes = len(table.y), table.n_classes
         self._table = table
-        self._keys = np.random.default_rng(seed).random((2, len(table.y)))
+        self._keys = np.random.default_rng(seed).random((2, self.n))
         self._known = {}
 
     def of(self, score, grid=None, n_features=None):
-        """Values of the first `n_features`, or of all; `grid` is (B, c) of MICr."""
+        """Values of the first `n_features`, or of all; `grid` is (B, c) of MICr, by default as without noise."""
+        if score == "MICr" and grid is None:
+            grid = automatic_grid(self.n, np.inf, self.n_classes)
         wanted = self._table.X.shape[1] if n_features is None else n_features
         known = self._known.get((score, grid), np.empty(0))
         if len(known) < wanted:
@@ -62,6 +61,24 @@ class Scores:
         if score == "Spearman":
             return rivals.spearman(table, self._keys)
         return rivals.binned_information(table)
+
+
+def private_ways(scores, k, d, epsilons, n_features=None):
+    """All that are compared to choose k of d features.
+
+    Yields
+    ------
+    score, mechanism, epsilon
+    values : ndarray
+        Without noise, of the first `n_features`.
+    scale : float
+        Of the noise.
+    """
+    for score, epsilon in product(PRIVATE_SCORES, epsilons):
+        for mechanism in (SUPPORT, EVEN, GAUSSIAN) if score == "MICr" else (SUPPORT, EVEN):
+            grid = grid_for(score, mechanism, epsilon, k, d, scores.n, scores.n_classes)
+            scale = noise_scale(score, mechanism, epsilon, k, d, scores.n, scores.n_classes, B=grid and grid[0])
+            yield score, mechanism, epsilon, scores.of(score, grid, n_features), scale
 
 
 def mic_r_scores(table, B, c):

@@ -1,13 +1,9 @@
 """Results that survive an interruption: a CSV file with one row a configuration, appended as each is done."""
 
-import argparse
 import csv
 import zlib
-from pathlib import Path
 
 from tqdm import tqdm
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def completed(path, configurations, compute, description):
@@ -51,36 +47,6 @@ def seed_of(key):
     return zlib.crc32(repr(key).encode())
 
 
-def write_csv(path, rows):
-    """A table of dicts with the same keys; floats to four digits."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(rows[0])
-        writer.writerows([_short(value) for value in row.values()] for row in rows)
-
-
-def parser_of(description):
-    """The options that all scripts have."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in a minute or so")
-    parser.add_argument("--runs", type=int, help="runs a data set, instead of the paper's")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of results")
-    return parser
-
-
-def add_data_option(parser):
-    parser.add_argument(
-        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with baseball.csv and Spellman.csv"
-    )
-
-
-def result_path(options, name):
-    """Where a result goes; that of a quick run does not replace that of a full one."""
-    stem, suffix = name.rsplit(".", 1)
-    return options.output / f"{stem}{'_quick' if options.quick else ''}.{suffix}"
-
-
 def _key(configuration):
     return tuple(str(value) for value in configuration.values())
 
@@ -97,7 +63,3 @@ def _read(path, names):
         tuple(row[name] for name in names): {name: float(row[name]) for name in row if name not in names}
         for row in rows
     }
-
-
-def _short(value):
-    return f"{value:.4g}" if isinstance(value, float) else value
