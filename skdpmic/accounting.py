@@ -156,7 +156,7 @@ class SearchCost:
     def __repr__(self):
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
-            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this, for the fits, on "
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this, for fits on "
             "folds dealt without looking at the records. Cross-validated scores and what is chosen by them are raw "
             "functions of held-out records, outside the guarantee."
         )
