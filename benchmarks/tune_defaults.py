@@ -41,9 +41,9 @@ UNIT = (0.0, 1.0)
 # table. Seed 1 was looked at more than once while the table was made, and is spent.
 CHOICE, CHECK = 0, 2
 REPETITIONS = {
-    CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 100_000: 1},
+    CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
     CHECK: {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2}
-    | {30_000: 1, 100_000: 1, 10**6: 1},
+    | {20_000: 1, 60_000: 1, 100_000: 1, 10**6: 1},
 }
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
@@ -82,12 +82,12 @@ def steps(B, c, n_classes=0):
 def time_limit(n, n_classes=0):
     """Steps with which a score takes at most 1/20 of scikit-learn's mutual information.
 
-    Below 1,000 records as many as there. Against classes, where a score has but one grid, and from 100,000 records on
-    it takes less than that at every B and c of the grid.
+    Below 1,000 records as many as there. Against classes, where a score has but one grid, and from 30,000 records on it
+    takes less than that at every B and c of the grid.
     """
-    if n_classes or n >= 100_000:
+    if n_classes or n >= 30_000:
         return math.inf
-    return math.exp(np.interp(math.log(n), np.log([*TIME, 100_000]), np.log([*TIME.values(), steps(200, 8)])))
+    return math.exp(np.interp(math.log(n), np.log([*TIME, 30_000]), np.log([*TIME.values(), steps(200, 8)])))
 
 
 def affordable(n, n_classes):
