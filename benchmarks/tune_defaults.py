@@ -341,7 +341,7 @@ def plot(rows, path):
     """The error against n: automatic, and the least of the grid."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
     for panel, n_classes, title in zip(axes, (0, 5), ("continuous target", "5 classes"), strict=True):
         for color, epsilon in enumerate(("0.001", "0.01", "0.1", "1", "10")):
             cells = [
@@ -354,7 +354,7 @@ def plot(rows, path):
             panel.plot(n, [float(row["least"]) for row in cells], ".", color=f"C{color}")
         panel.set(title=title, xscale="log", yscale="log", xlabel="n")
     axes[0].set_ylabel("weighted mean unsigned error")
-    axes[1].legend(title="epsilon a feature", loc="lower left")
+    figure.legend(*axes[1].get_legend_handles_labels(), title="epsilon a feature", loc="outside right center")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 
