@@ -53,6 +53,7 @@ FINER_B = (*range(4, 40, 4), *range(40, 80, 2), *range(80, 230, 10))  # more of 
 FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
 TIME = {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000}  # steps that a score of n records may take, see `steps`
 SLACK = 0.005  # what counts as nearly the best
+TIE = 0.02  # and where time is short
 KEEP = 0.05  # and for what a larger epsilon has
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
@@ -249,17 +250,21 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, chosen, noise="laplace"):
 def choose(scores, keys, n, n_classes):
     """B and c for each epsilon: epsilon -> (B, c).
 
-    The cheapest of those that are nearly the best. A smaller epsilon keeps what a larger one has, as long as this is
-    nearly the best: where noise drowns all differences, the setting remains one that is good without noise.
+    A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise drowns all
+    differences, the setting remains one that is good without noise.
     """
-    grid = settings(n, n_classes)
+    grid, fit = settings(n, n_classes), affordable(n, n_classes)
     chosen, kept = {}, None
     for epsilon in sorted(EPSILONS, reverse=True):
         errors = weighted_sums(scores, keys, n, epsilon, n_classes, grid)
-        errors[~affordable(n, n_classes)] = np.inf
-        if kept is None or errors[kept] > (1 + KEEP) * errors.min():
-            near = np.flatnonzero(errors <= (1 + SLACK) * errors.min())
-            kept = min(near, key=lambda i: steps(*grid[i], n_classes))
+        least = errors[fit].min()
+        if kept is None or errors[kept] > (1 + KEEP) * least:
+            if least > (1 + KEEP) * errors.min():  # time is short: of what is as good, what sees the finest waves
+                near = np.flatnonzero(fit & (errors <= (1 + TIE) * least))
+                kept = max(near, key=lambda i: grid[i][0])
+            else:
+                near = np.flatnonzero(fit & (errors <= (1 + SLACK) * least))
+                kept = min(near, key=lambda i: steps(*grid[i], n_classes))
         chosen[epsilon] = grid[kept]
     return chosen
 
