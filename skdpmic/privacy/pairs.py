@@ -215,7 +215,7 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     Notes
     -----
     One noisy table of affordable size is coarse, so strong dependence, and steep or wavy relationships, come out far
-    too low: over the 189 distributions of :mod:`skdpmic.datasets` by 0.1 to 0.3 in the median
+    too low: over the 189 distributions of :mod:`skdpmic.datasets` by 0.05 to 0.26 in the median
     (``docs/results_paper.md``).
 
     The mechanism of [1]_ noises several tables, each at the whole epsilon, and is not epsilon-differentially private;
