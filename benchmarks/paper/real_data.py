@@ -14,7 +14,7 @@ N_SAMPLES = {"Spellman23": 23, "Baseball": 337, "Spellman4381": 4381}
 # How many data sets of each collection, where it is not all of them.
 QUICK = {"Spellman23": 300, "Baseball": 300, "Spellman4381": 60}
 QUICK_HEADLINE = {"Spellman23": 300, "Baseball": 2000, "Spellman4381": 253}  # MICr-Lap, which is fast
-QUICK_SIMULATED = {"Spellman23": 60, "Baseball": 60, "Spellman4381": 12}
+QUICK_SIMULATED = {"Spellman23": 60, "Baseball": 60, "Spellman4381": 60}
 FULL_SIMULATED = QUICK
 
 # --- The data -----------------------------------------------------------------------------------------------------
