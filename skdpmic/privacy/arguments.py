@@ -1,17 +1,18 @@
 """Checks of the arguments that concern privacy."""
 
-import math
 import numbers
 import warnings
 from fractions import Fraction
 
 from skdpmic.exceptions import PrivacyLeakWarning
 
+SMALLEST_EPSILON = 1e-100  # noise for much less, as an integer, would be too large to become a float
+
 
 def check_epsilon(epsilon):
     """Raise unless `epsilon` is a number above 0; infinity, for no privacy, is one."""
-    if not isinstance(epsilon, numbers.Real) or math.isnan(epsilon) or epsilon <= 0:
-        raise ValueError(f"epsilon must be a number > 0, got {epsilon!r}.")
+    if not isinstance(epsilon, numbers.Real) or not epsilon >= SMALLEST_EPSILON:
+        raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
 
 
 def check_delta(delta):
