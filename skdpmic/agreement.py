@@ -2,24 +2,30 @@
 
 import numpy as np
 
+from skdpmic.description import check_public
 from skdpmic.mic.arguments import check_B, check_c, check_interval
-from skdpmic.sketch import RangeGridSketch, check_public
+from skdpmic.sketch import RangeGridSketch, check_whole
 from skdpmic.targets import check_classes
 from skdpmic.validation import check_feature_bounds
 
 
-def check_agreement(sketch, bounds, target_bounds, classes, B, c, mechanism):
-    """Raise unless `sketch` is whole, holds enough records, and has what the parameters of an estimator ask for.
+def check_agreement(sketch, estimator):
+    """Raise unless `sketch` has what the parameters of an estimator ask for.
 
     None and "auto" ask for nothing. Nor does an exponent B: the sketch was built for an expected number of records.
     """
     if not isinstance(sketch, RangeGridSketch):
         raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-    _check_description(sketch, bounds, target_bounds, classes)
-    _check_grids(sketch, B, c, mechanism)
+    _check_description(sketch, estimator.bounds, estimator.target_bounds, estimator.classes)
+    _check_grids(sketch, estimator.B, estimator.c, estimator.mechanism)
+
+
+def check_publishable(sketch, estimator):
+    """Raise unless `sketch` agrees with an estimator, is whole and holds enough records."""
+    check_agreement(sketch, estimator)
     if sketch.n_samples < 4:
         raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
-    sketch.check_whole()
+    check_whole(sketch)
 
 
 def _check_description(sketch, bounds, target_bounds, classes):
@@ -31,11 +37,13 @@ def _check_description(sketch, bounds, target_bounds, classes):
         if not np.array_equal(bounds, (sketch.lower, sketch.upper)):
             raise ValueError("bounds must be None or those of the sketch, got others.")
     if target_bounds is not None and check_interval(target_bounds, "target_bounds") != sketch.target_bounds:
-        raise ValueError(
-            f"target_bounds must be None or those of the sketch, {sketch.target_bounds}, got {target_bounds!r}."
-        )
+        target = sketch.target_bounds
+        allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target}"
+        raise ValueError(f"target_bounds must be {allowed}, got {target_bounds!r}.")
     if classes is not None and not _same_labels(check_classes(classes), sketch.classes):
-        raise ValueError(f"classes must be None or those of the sketch, {sketch.classes}, got {classes!r}.")
+        target = sketch.classes
+        allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
+        raise ValueError(f"classes must be {allowed}, got {classes!r}.")
 
 
 def _same_labels(labels, others):

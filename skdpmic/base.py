@@ -1,6 +1,7 @@
 """What both estimators do: from a table and a budget to scores with noise."""
 
 import numbers
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.agreement import check_agreement
-from skdpmic.columns import each_feature
+from skdpmic.agreement import check_agreement, check_publishable
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
+from skdpmic.description import check_public, describe
+from skdpmic.distributed import count_collection, feature_names, n_rows
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -20,50 +22,19 @@ from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.sketch import RangeGridSketch, check_public, describe
-from skdpmic.targets import ContinuousY, DiscreteY, check_kind, make_target, score_sensitivity
-from skdpmic.validation import check_table, feature_bounds, unchanged_on_error, warn_of_data
-
-_RELEASED = ("scores_", "noisy_counts_", "support_mechanism_")  # those that not every mechanism releases
-
-
-class Grids(NamedTuple):
-    """The grids of a fit, from public numbers."""
-
-    B: float
-    c: float
-    n_parts: int | None  # of a feature in its noisy table, with mechanism="geometric"
-
-
-class Records(NamedTuple):
-    """Records, and where they are said to lie. A release asks them what it asks a RangeGridSketch."""
-
-    X: np.ndarray  # (n_samples, n_features)
-    lower: np.ndarray  # (n_features,)
-    upper: np.ndarray  # (n_features,)
-    target: ContinuousY | DiscreteY
-
-    @property
-    def n_samples(self):
-        """Number of records."""
-        return len(self.X)
-
-    @property
-    def n_classes(self):
-        """Number of classes; None with a continuous target."""
-        return self.target.n_classes
-
-    def each_feature(self, function, n_jobs):
-        """``function(column, bounds)`` of each feature."""
-        return each_feature(function, self.X.T, self.lower, self.upper, n_jobs)
-
-    def scorer(self, B, c):
-        """What scores features."""
-        return self.target.scorer(B, c)
-
-    def counter(self, n_parts):
-        """What counts features."""
-        return self.target.counter(n_parts)
+from skdpmic.records import GridSizes, Records
+from skdpmic.sketch import RangeGridSketch, SketchedRecords, count_into
+from skdpmic.targets import check_kind, make_target, score_sensitivity
+from skdpmic.validation import (
+    check_feature_bounds,
+    check_n_jobs,
+    check_table,
+    feature_bounds,
+    is_dask_collection,
+    refuse_dask,
+    unchanged_on_error,
+    warn_of_data,
+)
 
 
 class RawScores(NamedTuple):
@@ -73,9 +44,9 @@ class RawScores(NamedTuple):
     steps: int  # sensitivity, in grid steps
 
 
-def is_dask_collection(X):
-    """Whether X is a dask array or dataframe, by dask's own protocol and without importing it."""
-    return hasattr(X, "__dask_graph__")
+def _check_expected(name, n):
+    if not isinstance(n, numbers.Integral) or n < 4:
+        raise ValueError(f"{name} must be an int >= 4, got {n!r}.")
 
 
 def _all_is_public(estimator):
@@ -121,9 +92,7 @@ class BaseDPMIC(BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            data, grids = self._count_where_it_lies(X, y) if is_dask_collection(X) else self._read(X, y)
-            self._warn_of_leaks()
-            self._publish(data, grids)
+            self._publish(self._count_where_it_lies(X, y) if is_dask_collection(X) else self._read(X, y))
         return self
 
     def fit_sketch(self, sketch):
@@ -157,9 +126,7 @@ class BaseDPMIC(BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            grids = self._agree_with(sketch)
-            self._warn_of_leaks()
-            self._publish(sketch, grids)
+            self._publish(self._accept(sketch))
         return self
 
     @available_if(_all_is_public)
@@ -173,11 +140,11 @@ class BaseDPMIC(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_chunk_samples, n_features)
-            As in `fit`, but with any number of rows.
+            As in `fit`, but in memory, and with any number of rows.
         y : array-like of shape (n_chunk_samples,)
         n_expected : int, default=100_000
             How many records there will be in all, about; public. The first call chooses by it what depends on
-            n_samples: B if it is "auto" or an exponent, and c. Later calls ignore it.
+            n_samples: B if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
 
         Returns
         -------
@@ -189,17 +156,20 @@ class BaseDPMIC(BaseEstimator):
         ValueError, TypeError
             If a parameter or the chunk is not as described. The estimator is then left as it was.
         """
+        refuse_dask(X)
         with unchanged_on_error(self):
             self._check_parameters()
             is_first = "_sketch" not in vars(self)
             if is_first:
                 self._forget()
+            else:
+                check_agreement(self._sketch, self)
             y_numeric = check_kind(self.target_bounds, self.classes)
-            X, y = check_table(self, X, y, y_numeric, reset=is_first, ensure_min_samples=1)
+            X, y = check_table(self, X, y, y_numeric, reset=is_first, ensure_min_samples=0)
             if is_first:
-                names = getattr(self, "feature_names_in_", None)
-                self._sketch = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=names)
-            self._sketch.update_checked(X, y, self.n_jobs)
+                _check_expected("n_expected", n_expected)
+                self._sketch = self._sketch_for(n_expected, X.shape[1], getattr(self, "feature_names_in_", None))
+            count_into(self._sketch, X, y, self.n_jobs)
         return self
 
     def publish(self):
@@ -223,14 +193,16 @@ class BaseDPMIC(BaseEstimator):
         -----
         PrivacyLeakWarning
             If `random_state` is set.
+        UserWarning
+            If there are so many more or fewer records than `n_expected` that the scores suffer from it.
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
         with unchanged_on_error(self):
             self._check_parameters()
-            grids = self._agree_with(self._sketch)
-            self._warn_of_leaks()
-            self._publish(self._sketch, grids)
+            sketched = self._accept(self._sketch)
+            self._warn_of_expected(sketched)
+            self._publish(sketched)
         return self
 
     def empty_sketch(self, n_samples, *, n_features=None, feature_names=None):
@@ -255,13 +227,12 @@ class BaseDPMIC(BaseEstimator):
             If a parameter is not as described.
         """
         self._check_parameters()
-        if not isinstance(n_samples, numbers.Integral) or n_samples < 4:
-            raise ValueError(f"the expected number of samples must be an int >= 4, got {n_samples!r}.")
+        _check_expected("n_samples", n_samples)
         public = {"bounds": self.bounds, "target_bounds": self.target_bounds, "classes": self.classes}
         public |= {"n_features": n_features, "feature_names": feature_names}
         description = describe(**public)
-        grids = self._grids(n_samples, description.n_features, description.n_classes)
-        return RangeGridSketch(**public, **grids._asdict())
+        sizes = self._grid_sizes(n_samples, description.n_features, description.n_classes)
+        return RangeGridSketch(**public, **sizes._asdict())
 
     def __getstate__(self):
         if "_sketch" in vars(self):
@@ -277,40 +248,45 @@ class BaseDPMIC(BaseEstimator):
     # --- The data, and the grids to look at it through -------------------------------------------------------
 
     def _read(self, X, y):
+        self._forget()
         X, y = check_table(self, X, y, y_numeric=check_kind(self.target_bounds, self.classes))
         lower, upper = feature_bounds(self.bounds, X, getattr(self, "feature_names_in_", None))
-        records = Records(X, lower, upper, make_target(y, self.target_bounds, self.classes))
-        return records, self._grids(records.n_samples, X.shape[1], records.n_classes)
+        target = make_target(y, self.target_bounds, self.classes)
+        return Records(X, lower, upper, target, self._grid_sizes(*X.shape, target.n_classes))
 
     def _count_where_it_lies(self, X, y):
         """Count a dask collection on its workers."""
-        from skdpmic.distributed import count_collection, feature_names, n_rows  # imports dask
-
-        if X.ndim != 2:
-            raise ValueError(f"X must be 2-dimensional, got a dask collection of {X.ndim} dimension(s).")
+        n_dimensions = getattr(X, "ndim", "no")
+        if n_dimensions != 2:
+            raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
         needs_n = "auto" in (self.B, self.c) or (isinstance(self.B, numbers.Real) and self.B < 1)
-        n_expected = n_rows(X) if needs_n else 4
-        empty = self.empty_sketch(n_expected, n_features=X.shape[1], feature_names=feature_names(X))
-        sketch = count_collection(empty, X, y)
-        return sketch, self._agree_with(sketch)
+        n_samples = n_rows(X) if needs_n else 4
+        if n_samples < 4:
+            raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")
+        return self._accept(count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y))
 
-    def _agree_with(self, sketch):
-        """The grids of a sketch, if it is one of this estimator's."""
-        check_agreement(sketch, self.bounds, self.target_bounds, self.classes, self.B, self.c, self.mechanism)
+    def _sketch_for(self, n_samples, n_features, names):
+        """An empty sketch for a table at hand, whose columns a dict of bounds must match by their names."""
+        check_feature_bounds(self.bounds, n_features, names)
+        return self.empty_sketch(n_samples, n_features=n_features, feature_names=names)
+
+    def _accept(self, sketch):
+        """The records of a sketch, if it is one of this estimator's."""
+        check_publishable(sketch, self)
         self._forget()
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return Grids(sketch.B, sketch.c, sketch.n_parts)
+        return SketchedRecords(sketch)
 
-    def _grids(self, n_samples, n_features, n_classes):
+    def _grid_sizes(self, n_samples, n_features, n_classes):
         epsilon = self._epsilon_per_feature(n_features)
         if self.mechanism == "geometric":
             B = resolve_B(self.B, n_samples, epsilon)  # of a continuous target, with which the parts were fitted
             n_parts, c = resolve_parts(B, self.c, n_samples, epsilon, n_classes)
-            return Grids(B, c, n_parts)
+            return GridSizes(B, c, n_parts)
         B = resolve_B(self.B, n_samples, epsilon, n_classes)
-        return Grids(B, resolve_c(self.c, n_samples, epsilon, n_classes), None)
+        return GridSizes(B, resolve_c(self.c, n_samples, epsilon, n_classes), None)
 
     def _forget(self):
         """Drop what an earlier fit left."""
@@ -326,6 +302,8 @@ class BaseDPMIC(BaseEstimator):
             raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
         self._check_delta_of_mechanism()
         check_ledger(self.ledger)
+        check_n_jobs(self.n_jobs)
+        entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
 
     def _check_delta_of_mechanism(self):
         """Refuse a mechanism that cannot do with the delta, or would not use it."""
@@ -337,11 +315,22 @@ class BaseDPMIC(BaseEstimator):
                 "use mechanism='gaussian'."
             )
 
-    def _warn_of_leaks(self):
+    def _warn(self, stacklevel):
+        """Say what the user should know of a release, before it is paid for."""
         for name in ("bounds", "target_bounds", "classes"):
-            warn_of_data(name, getattr(self, name), stacklevel=3)
+            warn_of_data(name, getattr(self, name), stacklevel + 1)
         if self.random_state is not None:
-            warn_of_seed(stacklevel=3)
+            warn_of_seed(stacklevel + 1)
+
+    def _warn_of_expected(self, sketched):
+        """Warn if the B chosen for an expected number of records is far from that of their number."""
+        fitting = self._grid_sizes(sketched.n_samples, self.n_features_in_, sketched.n_classes).B
+        if not 0.5 <= sketched.sizes.B / fitting <= 2:
+            warnings.warn(
+                f"B={sketched.sizes.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} suits "
+                f"the {sketched.n_samples:,} records that came.",
+                stacklevel=3,
+            )
 
     def _epsilon_per_feature(self, n_features):
         if self.mechanism == "gaussian":
@@ -361,30 +350,29 @@ class BaseDPMIC(BaseEstimator):
 
     # --- The one release, whichever way the data came --------------------------------------------------------
 
-    def _publish(self, data, grids):
+    def _publish(self, data):
         """Charge the ledger, draw the noise, and keep what is private."""
-        vars(self).pop("_sketch", None)
-        for name in _RELEASED:  # by an earlier fit, perhaps with another mechanism
-            vars(self).pop(name, None)
-        self.epsilon_per_feature_ = self._epsilon_per_feature(self.n_features_in_)
-        self.B_, self.c_ = grids.B, grids.c
-        cost = self._cost()
+        self._warn(stacklevel=3)
+        source, cost = entropy_source(self.random_state), self._cost()
         self._charge(cost, data.n_samples)
-        self._release(data, grids, entropy_source(self.random_state))
+        vars(self).pop("_sketch", None)
+        self.epsilon_per_feature_ = self._epsilon_per_feature(self.n_features_in_)
+        self.B_, self.c_ = data.sizes.B, data.sizes.c
+        self._release(data, source)
         self.privacy_spent_ = (cost.epsilon, cost.delta)
 
-    def _release(self, data, grids, source):
+    def _release(self, data, source):
         """Publish all scores with noise."""
         if self.mechanism == "geometric":
-            self.scores_, order = self._release_counts(data, grids, source)
+            self.scores_, order = self._release_counts(data, source)
         else:
-            self.scores_, order = self._release_scores(data, grids, source)
+            self.scores_, order = self._release_scores(data, source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
-    def _release_scores(self, data, grids, source):
+    def _release_scores(self, data, source):
         """Add noise to the scores."""
-        raw = self._raw_scores(data, grids)
+        raw = self._raw_scores(data)
         if self.mechanism == "gaussian":
             mechanism = GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, raw.steps)
         else:
@@ -392,21 +380,21 @@ class BaseDPMIC(BaseEstimator):
         self.noise_scale_ = mechanism.noise_scale
         return mechanism.release(raw.values, source)
 
-    def _raw_scores(self, data, grids):
-        scorer = data.scorer(grids.B, grids.c)
-        sensitivity = score_sensitivity(data.n_samples, data.n_classes, grids.B)
+    def _raw_scores(self, data):
+        scorer = data.scorer()
+        sensitivity = score_sensitivity(data.n_samples, data.n_classes, data.sizes.B)
         return RawScores(
             values=np.array(data.each_feature(scorer.score, self.n_jobs)),
             steps=grid_sensitivity(sensitivity, scorer.rounding_error),
         )
 
-    def _release_counts(self, data, grids, source):
+    def _release_counts(self, data, source):
         """Add noise to a table of counts for each feature, and compute scores from these."""
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
-        counts = np.array(data.each_feature(data.counter(grids.n_parts).count, self.n_jobs))
+        counts = np.array(data.each_feature(data.counter().count, self.n_jobs))
         self.noisy_counts_ = mechanism.release(counts, data.n_samples, source)
         self.noise_scale_ = mechanism.noise_scale
-        scorer = TableScorer(data.n_samples, mechanism.scale, grids.B, is_discrete=data.n_classes is not None)
+        scorer = TableScorer(data.n_samples, mechanism.scale, data.sizes.B, is_discrete=data.n_classes is not None)
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in self.noisy_counts_)
         return np.array(scores), np.argsort(-np.array(scores), kind="stable")
 

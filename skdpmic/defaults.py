@@ -95,12 +95,17 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     n_parts : int
     c : float
     """
-    k_max = int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
+    k_max = finest_merge(B, n_classes)
     if isinstance(c, str) and c == "auto":
         n_parts = default_parts(n, epsilon, n_classes)
         return n_parts, n_parts / k_max
     check_c(c)
     return max(int(c * k_max), 2), float(c)
+
+
+def finest_merge(B, n_classes=None):
+    """Parts of a feature in the finest square grid of at most B cells; with classes, in the finest grid."""
+    return int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
 
 
 # --- The table ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ lost, and no record is counted twice.
 from functools import reduce
 
 from skdpmic.sketch import RangeGridSketch
+from skdpmic.validation import is_dask_collection
 
 _MERGED_AT_ONCE = 8
 
@@ -87,11 +88,16 @@ def count_collection(empty, X, y):
 
 def _partitions(X, y):
     """Tasks that give the rows of X, and of y, partition by partition."""
-    if not hasattr(y, "__dask_graph__"):
+    if y is None:
+        raise ValueError("y must be passed: the target y is None.")
+    if not is_dask_collection(y):
         raise TypeError(f"y must be a dask collection where X is one, got {type(y).__name__}.")
+    lengths = [_known_length(X), _known_length(y)]
+    if None not in lengths and lengths[0] != lengths[1]:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
     if hasattr(X, "chunks") and hasattr(y, "chunks"):
         X = X.rechunk({1: -1})
-        if X.chunks[0] != y.chunks[0] and X.shape[0] == y.shape[0]:  # unknown lengths are compared by the workers
+        if X.chunks[0] != y.chunks[0] and _known_length(X) is not None:  # the workers compare unknown lengths
             y = y.rechunk({0: X.chunks[0]})
     partitions = [_tasks(X), _tasks(y)]
     n_X, n_y = map(len, partitions)
@@ -108,15 +114,19 @@ def _tasks(collection):
 
 def n_rows(X):
     """How many rows a dask collection has; counted by the workers where it does not know."""
-    known = getattr(X, "shape", (None,))[0]
-    return int(known) if isinstance(known, int) else sum(_lengths(X))
-
-
-def _lengths(X):
+    known = _known_length(X)
+    if known is not None:
+        return known
     import dask
 
     tasks = _tasks(X.rechunk({1: -1}) if hasattr(X, "chunks") else X)
-    return dask.compute(*[dask.delayed(len)(rows) for rows in tasks])
+    return sum(dask.compute(*[dask.delayed(len)(rows) for rows in tasks]))
+
+
+def _known_length(collection):
+    """How many rows a dask array has, if it knows; None otherwise."""
+    length = getattr(collection, "shape", (None,))[0]
+    return length if isinstance(length, int) else None
 
 
 def feature_names(X):

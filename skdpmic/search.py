@@ -23,7 +23,7 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.validation import public_messages, unchanged_on_error
+from skdpmic.validation import check_n_jobs, public_messages, unchanged_on_error
 
 
 def _delegated(name):
@@ -212,12 +212,12 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             X, y = indexable(X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             self.n_parts_ = self._check_n_parts(n_samples)
+            source = entropy_source(self.random_state)
             if self.random_state is not None:
                 warn_of_seed(stacklevel=2)
             if self.ledger is not None:
                 self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
 
-            source = entropy_source(self.random_state)
             parts = deal(n_samples, self.n_parts_, self.test_size, source)
             trials = [_for_a_part(self.estimator, parameters, self.n_parts_, source) for parameters in candidates]
             scores = self._score(trials, X, y, parts, scorer)
@@ -231,6 +231,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     def _check_parameters(self):
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
+        check_n_jobs(self.n_jobs)
         check_interval(self.score_bounds, "score_bounds")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")

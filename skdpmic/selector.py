@@ -197,18 +197,21 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
             return Cost(float(self.epsilon))
         return super()._cost()
 
-    def _release(self, data, grids, source):
-        """Publish all scores with noise, or the places of the k best."""
+    def _warn(self, stacklevel):
+        super()._warn(stacklevel + 1)
         if self.threshold is None and self.k != "all" and self.k > self.n_features_in_:
             warnings.warn(
                 f"k={self.k} is greater than n_features={self.n_features_in_}. All the features will be returned.",
-                stacklevel=4,
+                stacklevel=stacklevel + 1,
             )
+
+    def _release(self, data, source):
+        """Publish all scores with noise, or the places of the k best."""
         if self.release == "scores":
-            super()._release(data, grids, source)
+            super()._release(data, source)
             self.n_ranked_ = self.n_features_in_
             return
-        raw = self._raw_scores(data, grids)
+        raw = self._raw_scores(data)
         mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(self.n_features_in_), raw.steps)
         chosen = mechanism.release(raw.values, source)
         self.support_mechanism_ = mechanism.name

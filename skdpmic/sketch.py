@@ -3,21 +3,24 @@
 import copy
 import numbers
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.columns import each_feature
-from skdpmic.mic.arguments import check_B, check_c, check_interval
+from skdpmic.defaults import finest_merge
+from skdpmic.description import describe
+from skdpmic.mic.arguments import check_B, check_c
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.privacy.geometric import TableGrids
+from skdpmic.records import GridSizes
 from skdpmic.sketch_file import read_sketch, write_sketch
-from skdpmic.targets import check_classes, check_kind, make_target
-from skdpmic.validation import asks_for_data, check_feature_bounds, check_table
+from skdpmic.targets import make_target
+from skdpmic.validation import check_table, refuse_dask
 
 _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32
+_DAMAGED = "the sketch is damaged: its features have not counted the same records."
 
 
 class RangeGridSketch:
@@ -41,8 +44,9 @@ class RangeGridSketch:
     B : float
         Maximum grid size: a number of cells >= 4. What the estimators take for "auto" depends on the number of records
         and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number of records.
-    c : float, default=5.0
-        How much finer than a merged partition its master partition is; above 0.
+    c : float, default=None
+        How much finer than a merged partition its master partition is; above 0. By default 5, or with `n_parts` what
+        these amount to.
     n_parts : int, default=None
         If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
         many parts of the feature, and of a continuous target; at least 2.
@@ -110,7 +114,7 @@ class RangeGridSketch:
         target_bounds=None,
         classes=None,
         B,
-        c=5.0,
+        c=None,
         n_parts=None,
         n_features=None,
         feature_names=None,
@@ -119,9 +123,7 @@ class RangeGridSketch:
         check_B(B)
         if B < 1:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
-        check_c(c)
-        if n_parts is not None and (not isinstance(n_parts, numbers.Integral) or n_parts < 2):
-            raise ValueError(f"n_parts must be None or an int >= 2, got {n_parts!r}.")
+        c = _check_c_of_parts(c, n_parts, finest_merge(B, description.n_classes))
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.n_features_in_ = description.n_features
@@ -133,7 +135,8 @@ class RangeGridSketch:
         self.n_samples = 0
         self._grids = self._make_grids()
         self._starts = self._place_features()
-        self._counts = np.zeros(self._starts[-1], dtype=np.uint32)
+        self._counts = self._zeros()
+        self._is_torn = False  # an update began and did not end, so that features may have counted different records
 
     def _make_grids(self):
         if self.n_parts is not None:
@@ -141,6 +144,9 @@ class RangeGridSketch:
         if self.classes is not None:
             return DiscreteGrids(self.n_classes, self.B, self.c)
         return ContinuousGrids(self.target_bounds, self.B, self.c)
+
+    def _zeros(self):
+        return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
         """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
@@ -182,22 +188,9 @@ class RangeGridSketch:
         ValueError, TypeError
             If the chunk is not as described; no value is quoted, and the sketch is as it was.
         """
+        refuse_dask(X)
         X, y = check_table(self, X, y, y_numeric=self.classes is None, reset=False, ensure_min_samples=0)
-        return self.update_checked(X, y, n_jobs)
-
-    def update_checked(self, X, y, n_jobs):
-        """Count a chunk that went through the checks of scikit-learn."""
-        target = make_target(y, self.target_bounds, self.classes)
-        self._check_n_samples(self.n_samples + len(X))
-        target = self._grids.place(target.codes if self.classes is not None else target.values)
-        columns = X.T
-        for first in range(0, self.n_features_in_, _FEATURES_AT_ONCE):
-            block = slice(first, first + _FEATURES_AT_ONCE)
-            counter = _Counter(self._grids, target)
-            counts = each_feature(counter, columns[block], self.lower[block], self.upper[block], n_jobs)
-            for j, counts_j in enumerate(counts, first):
-                self._counts_of(j)[:] += counts_j
-        self.n_samples += len(X)
+        count_into(self, X, y, n_jobs)
         return self
 
     def merge(self, other):
@@ -224,9 +217,8 @@ class RangeGridSketch:
         different = self._differences(other)
         if different:
             raise ValueError(f"sketches to be merged must have the same public parameters, got other {different}.")
-        self._check_n_samples(self.n_samples + other.n_samples)
-        self.check_whole()
-        other.check_whole()
+        self._check_addition(other.n_samples)
+        other._check_addition(self.n_samples)
         merged = copy.copy(self)
         merged._counts = self._counts + other._counts
         merged.n_samples = self.n_samples + other.n_samples
@@ -240,8 +232,7 @@ class RangeGridSketch:
         RangeGridSketch
         """
         empty = copy.copy(self)
-        empty._counts = np.zeros_like(self._counts)
-        empty.n_samples = 0
+        empty._counts, empty.n_samples, empty._is_torn = self._zeros(), 0, False
         return empty
 
     def __eq__(self, other):
@@ -270,38 +261,16 @@ class RangeGridSketch:
     def _counts_of(self, j):
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
-    def _check_n_samples(self, n_samples):
-        if n_samples > _MAX_SAMPLES:
-            raise ValueError(f"a sketch counts at most {_MAX_SAMPLES:,} records, got {n_samples:,}.")
-
-    def check_whole(self):
-        """Raise unless every feature has counted every record, which an interrupted update may prevent."""
-        counted = np.add.reduceat(self._counts, self._starts[:-1], dtype=np.int64)
-        if not (counted == self.n_samples * self._grids.n_tables).all():
-            raise ValueError("the sketch is damaged: its features have not counted the same records.")
+    def _check_addition(self, n_samples):
+        """Raise unless that many records can be added."""
+        if self._is_torn:
+            raise ValueError(_DAMAGED)
+        if self.n_samples + n_samples > _MAX_SAMPLES:
+            raise ValueError(f"a sketch counts at most {_MAX_SAMPLES:,} records, got {self.n_samples + n_samples:,}.")
 
     def __sklearn_tags__(self):
         # What scikit-learn's checks of a chunk ask for.
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags())
-
-    # --- What a release needs to know: as `Records` tells it -----------------------------------------------------
-
-    def each_feature(self, function, n_jobs):
-        """``function(counts, bounds)`` of each feature."""
-        counts = [self._counts_of(j) for j in range(self.n_features_in_)]
-        return each_feature(function, counts, self.lower, self.upper, n_jobs)
-
-    def scorer(self, B, c):
-        """What scores features from their counts."""
-        return GridScorer(self._grids, self.n_samples)
-
-    def counter(self, n_parts):
-        """What makes tables of counts."""
-        return self
-
-    def count(self, counts, bounds):
-        """The table of a feature, of shape (n_parts, n_parts) or (n_parts, n_classes)."""
-        return counts.reshape(self._grids.shape).astype(np.int64)
 
     # --- Files ----------------------------------------------------------------------------------------------------
 
@@ -314,7 +283,7 @@ class RangeGridSketch:
         ----------
         path : str or path-like
         """
-        self.check_whole()
+        check_whole(self)
         write_sketch(path, self._public() | {"n_samples": self.n_samples}, self._counts)
 
     @classmethod
@@ -340,8 +309,68 @@ class RangeGridSketch:
         if sketch._counts.shape != counts.shape:
             raise ValueError("the file holds other counts than a sketch with its parameters has.")
         sketch._counts, sketch.n_samples = counts, n_samples
-        sketch.check_whole()
+        check_whole(sketch)
         return sketch
+
+    def __getstate__(self):
+        state = vars(self).copy()
+        if self.n_samples == 0:
+            del state["_counts"]  # so that an empty sketch, which dask sends to every worker, is small
+        return state
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if self.n_samples == 0:
+            self._counts, self._is_torn = self._zeros(), False
+
+
+# --- For the estimators ---------------------------------------------------------------------------------------------
+
+
+def count_into(sketch, X, y, n_jobs):
+    """Count a chunk that went through the checks of scikit-learn."""
+    target = make_target(y, sketch.target_bounds, sketch.classes)
+    sketch._check_addition(len(X))
+    target = sketch._grids.place(target.codes if sketch.classes is not None else target.values)
+    counter, columns = _Counter(sketch._grids, target), X.T
+    sketch._is_torn = True
+    for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
+        block = slice(first, first + _FEATURES_AT_ONCE)
+        counts = each_feature(counter, columns[block], sketch.lower[block], sketch.upper[block], n_jobs)
+        for j, counts_j in enumerate(counts, first):
+            sketch._counts_of(j)[:] += counts_j
+    sketch.n_samples += len(X)
+    sketch._is_torn = False
+
+
+def check_whole(sketch):
+    """Raise unless every feature has counted every record, which an interrupted update may prevent."""
+    counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
+    if sketch._is_torn or not (counted == sketch.n_samples * sketch._grids.n_tables).all():
+        raise ValueError(_DAMAGED)
+
+
+class SketchedRecords:
+    """What a release asks of `Records`, answered from the counts of a sketch."""
+
+    def __init__(self, sketch):
+        self._sketch = sketch
+        self.n_samples, self.n_classes = sketch.n_samples, sketch.n_classes
+        self.sizes = GridSizes(sketch.B, sketch.c, sketch.n_parts)
+
+    def each_feature(self, function, n_jobs):
+        """``function(counts, bounds)`` of each feature."""
+        sketch = self._sketch
+        counts = [sketch._counts_of(j) for j in range(sketch.n_features_in_)]
+        return each_feature(function, counts, sketch.lower, sketch.upper, n_jobs)
+
+    def scorer(self):
+        """What scores features from their counts."""
+        return GridScorer(self._sketch._grids, self.n_samples)
+
+    def counter(self):
+        """What makes a feature's table of its counts."""
+        return _TableOfCounts(self._sketch._grids.shape)
 
 
 class _Counter:
@@ -354,68 +383,33 @@ class _Counter:
         return self._grids.count(x, bounds, self._target)
 
 
-class Description(NamedTuple):
-    """What is public about a table."""
+class _TableOfCounts:
+    """The table of a feature, from its counts; a class of its own for the same reason."""
 
-    lower: np.ndarray  # (n_features,)
-    upper: np.ndarray  # (n_features,)
-    names: np.ndarray | None  # (n_features,)
-    target_bounds: tuple | None
-    classes: np.ndarray | None  # (n_classes,)
+    def __init__(self, shape):
+        self._shape = shape
 
-    @property
-    def n_features(self):
-        """Number of features."""
-        return len(self.lower)
-
-    @property
-    def n_classes(self):
-        """Number of classes; None with a continuous target."""
-        return None if self.classes is None else len(self.classes)
+    def count(self, counts, bounds):
+        """Of shape (n_parts, n_parts) or (n_parts, n_classes)."""
+        return counts.reshape(self._shape).astype(np.int64)
 
 
-def describe(bounds, target_bounds, classes, n_features, feature_names):
-    """The description that these parameters of a sketch give; a ValueError if they give none."""
-    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
-        check_public(name, value)
-    check_kind(target_bounds, classes)
-    names = _check_names(bounds, feature_names)
-    lower, upper = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
-    if classes is not None:
-        return Description(lower, upper, names, None, check_classes(classes))
-    return Description(lower, upper, names, check_interval(target_bounds, "target_bounds"), None)
+# --- Checks ---------------------------------------------------------------------------------------------------------
 
 
-def check_public(name, value):
-    """Raise if a public argument is to be read from the data, all of which is never there at once."""
-    if asks_for_data(value):
-        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
-
-
-def _check_names(bounds, feature_names):
-    if feature_names is None:
-        return np.array(list(bounds), dtype=object) if isinstance(bounds, dict) else None
-    names = np.asarray(feature_names, dtype=object)
-    if names.ndim != 1 or not all(isinstance(name, str) for name in names):
-        raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
-    return names
-
-
-def _check_n_features(bounds, n_features, names):
-    if n_features is None:
-        n_features = len(names) if names is not None else _n_features_of(bounds)
-    if not isinstance(n_features, numbers.Integral) or n_features < 1:
-        raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
-    if names is not None and len(names) != n_features:
-        raise ValueError(f"feature_names must be {n_features} names, as many as features, got {len(names)}.")
-    return int(n_features)
-
-
-def _n_features_of(bounds):
-    try:
-        return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
-    except TypeError:
-        return None
+def _check_c_of_parts(c, n_parts, k_max):
+    """c as a number; in a sketch of tables it says how much finer these are than `k_max` parts."""
+    if c is not None:
+        check_c(c)
+    if n_parts is None:
+        return 5.0 if c is None else c
+    if not isinstance(n_parts, numbers.Integral) or n_parts < 2:
+        raise ValueError(f"n_parts must be None or an int >= 2, got {n_parts!r}.")
+    if c is None or c == n_parts / k_max:
+        return n_parts / k_max
+    if max(int(c * k_max), 2) != n_parts:
+        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
+    return c
 
 
 def _are_equal(a, b):

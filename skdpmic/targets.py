@@ -72,18 +72,24 @@ def make_target(y, target_bounds, classes):
 
 def check_classes(classes):
     """The different labels of a discrete target, in ascending order."""
-    labels = np.unique(np.asarray(classes))
+    labels = _of_own_type(np.asarray(classes))
+    if labels.dtype.kind == "O":
+        raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
+    labels = np.unique(labels)
     if np.ndim(classes) != 1 or len(labels) < 2:
         raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
     if _is_number(labels) and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float among the labels of y makes all of them floats, so a record would decide the classes of others.
         raise ValueError(f"classes must be different labels as float64 too, got {classes!r}.")
-    return np.asarray(labels.tolist()) if labels.dtype == object else labels  # their own type
+    return labels
 
 
 def _discrete(y, classes):
-    if y.dtype == object:
-        y = np.asarray(y.tolist())  # gets the labels' own type
+    if len(y) == 0:  # whose type says nothing
+        return DiscreteY(np.empty(0, dtype=np.int64), len(check_classes(classes)))
+    y = _of_own_type(y)
+    if y.dtype.kind == "O":
+        raise ValueError("y must hold numbers, booleans or strings, all of one type, and no missing values.")
     labels = np.unique(y) if asks_for_data(classes) else check_classes(classes)
     if _is_number(labels) != _is_number(y) or (labels.dtype.kind == "S") != (y.dtype.kind == "S"):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
@@ -91,6 +97,15 @@ def _discrete(y, classes):
     if not np.array_equal(labels[codes], y):
         raise ValueError("y must hold only labels that are in classes, got at least one other label.")
     return DiscreteY(codes, max(len(labels), 2))
+
+
+def _of_own_type(labels):
+    """Labels that came as objects, in an array of the one type that they have; of objects still, if they have more."""
+    if labels.dtype.kind not in "OT":
+        return labels
+    as_one = np.asarray(labels.tolist())
+    is_mixed = as_one.dtype.kind == "U" and not all(isinstance(label, str) for label in labels)
+    return labels if is_mixed else as_one
 
 
 def _is_number(array):

@@ -1,7 +1,9 @@
 """What the estimators accept, and how they refuse it without quoting data or changing."""
 
 import contextlib
+import numbers
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -41,14 +43,14 @@ def errors_without_data():
     """Cut data values out of the messages of scikit-learn's and numpy's conversion errors."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         message = str(error)
         if _SAFE_MESSAGES.match(message):
             raise
-        public = message.partition("\n")[0].partition(":")[0] + "."
+        public = message.partition("\n")[0].partition(":")[0].rstrip(".") + "."
         if "Reshape your data" in message:
             public += " Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample."
-        raise type(error)(public) from None
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(public) from None
 
 
 def public_messages(error):
@@ -62,6 +64,27 @@ def check_table(estimator, X, y, y_numeric, **options):
     options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 4} | options
     with errors_without_data():
         return validate_data(estimator, X, y, y_numeric=y_numeric, **options)
+
+
+def is_dask_collection(data):
+    """Whether `data` is a dask array or dataframe; none exists before dask is imported."""
+    dask = sys.modules.get("dask")
+    return dask is not None and dask.is_dask_collection(data)
+
+
+def refuse_dask(X):
+    """Raise if X is a dask collection, all of whose rows would come into memory."""
+    if is_dask_collection(X):
+        raise TypeError(
+            "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or its partitions "
+            "to skdpmic.distributed.count_rows."
+        )
+
+
+def check_n_jobs(n_jobs):
+    """Raise unless `n_jobs` is None or an int that joblib knows."""
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
 
 
 def asks_for_data(value):
@@ -126,7 +149,7 @@ def _bounds_by_name(bounds, names):
 def _bounds_by_position(bounds, n_features):
     allowed = f"bounds must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
     try:
-        lower, upper = (np.asarray(side, dtype=np.float64) for side in bounds)
+        lower, upper = (np.array(side, dtype=np.float64) for side in bounds)  # copies, which nobody else can change
     except (TypeError, ValueError):
         raise ValueError(f"{allowed}, got {bounds!r}.") from None
     for side in (lower, upper):

@@ -173,9 +173,15 @@ def test_a_label_outside_classes_is_not_quoted(secret):
 
 def test_labels_of_mixed_types_are_refused_without_quoting_them():
     y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
-    with pytest.raises(ValueError, match="classes and y must hold labels of one type") as caught:
+    with pytest.raises(ValueError, match="y must hold numbers, booleans or strings, all of one type") as caught:
         dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert "8675" not in str(caught.value)
+
+
+def test_labels_of_another_type_than_the_classes_are_refused():
+    for y, classes in ((np.array(["0", "1"] * (N // 2)), [0, 1]), (np.array([b"0", b"1"] * (N // 2)), ["0", "1"])):
+        with pytest.raises(ValueError, match="classes and y must hold labels of one type"):
+            dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=classes)
 
 
 def test_labels_of_bytes_are_not_decoded_to_compare_them():

@@ -117,7 +117,7 @@ def test_rows_stay_where_they_are(monkeypatch):
 def test_collections_that_do_not_fit_together_are_refused():
     every = collections(*table())
     scorer = DPMICScorer(B=20, **PUBLIC)
-    with pytest.raises(ValueError, match="X and y must have the same partitions, got 9 and 1"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 599\]"):
         scorer.fit(every["array"][0], every["one chunk"][1][:-1])
     with pytest.raises(ValueError, match="same partitions, got 11 and 3"):
         scorer.fit(every["frame"][0], every["empty partitions"][1])
@@ -125,6 +125,13 @@ def test_collections_that_do_not_fit_together_are_refused():
         scorer.fit(every["unknown lengths"][0], every["frame"][1].shift(1).dropna())
     with pytest.raises(TypeError, match="y must be a dask collection where X is one, got ndarray"):
         scorer.fit(every["array"][0], table()[1])
+    with pytest.raises(ValueError, match="y is None"):
+        scorer.fit(every["array"][0], None)
+    with pytest.raises(ValueError, match=r"3 sample\(s\) while a minimum of 4 is required"):
+        DPMICScorer(**PUBLIC).fit(every["array"][0][:3], every["array"][1][:3])
+    for use in (scorer.partial_fit, RangeGridSketch(B=20, n_features=D, **PUBLIC).update):
+        with pytest.raises(TypeError, match="X must be in memory to be counted in chunks"):
+            use(*every["array"])
     with pytest.raises(ValueError, match="X must be 2-dimensional, got a dask collection of 1"):
         scorer.fit(every["array"][1], every["array"][1])
     with pytest.raises(ValueError, match="bounds must be public"):

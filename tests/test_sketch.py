@@ -20,6 +20,7 @@ from skdpmic.defaults import default_B
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.privacy.geometric import TableGrids
+from skdpmic.sketch import SketchedRecords
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -106,7 +107,8 @@ def test_a_chunk_that_is_compressed_has_the_same_counts():
 def test_a_table_of_the_geometric_mechanism_is_a_histogram():
     X, y = table()
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=16, n_parts=4, n_features=D).update(X, y)
-    for j, counts in enumerate(sketch.each_feature(sketch.count, None)):
+    records = SketchedRecords(sketch)
+    for j, counts in enumerate(records.each_feature(records.counter().count, None)):
         expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
         np.testing.assert_array_equal(counts, expected)
 
@@ -208,7 +210,8 @@ def test_names_come_with_the_sketch_or_the_first_chunk():
     sketch = RangeGridSketch(bounds=by_name, target_bounds=(0.1, 0.9), B=20).update(frame, y)
     assert sketch == RangeGridSketch(**CONTINUOUS, B=20, feature_names=list("abcd")).update(frame, y)
     assert DPMICScorer().fit_sketch(sketch).feature_names_in_.tolist() == list("abcd")
-    streamed = DPMICSelector(k=1, epsilon=math.inf, bounds=by_name, target_bounds=(0.1, 0.9)).partial_fit(frame, y)
+    streamed = DPMICSelector(k=1, epsilon=math.inf, bounds=by_name, target_bounds=(0.1, 0.9))
+    streamed.partial_fit(frame, y, n_expected=N)
     assert streamed.publish().get_feature_names_out().tolist() == ["c"]
     with pytest.raises(ValueError, match="feature names should match"):
         sketch.update(frame[list("dcba")], y)
@@ -223,13 +226,13 @@ def test_the_ledger_is_charged_once_at_publish(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
     scorer = DPMICScorer(epsilon=0.7, ledger=ledger, **CONTINUOUS)
     for chunk in chunks(*table(), "thirds"):
-        scorer.partial_fit(*chunk)
+        scorer.partial_fit(*chunk, n_expected=N)
     assert ledger.spent() == (0.0, 0.0)
     scorer.publish()
     assert ledger.spent() == (0.7, 0.0)
     with pytest.raises(NotFittedError, match="nothing to publish"):
         scorer.publish()
-    scorer.partial_fit(*table())
+    scorer.partial_fit(*table(), n_expected=N)
     with pytest.raises(BudgetError):
         scorer.publish()
     assert ledger.spent() == (0.7, 0.0)
@@ -251,7 +254,7 @@ def test_every_release_with_a_seed_warns_where_the_user_called_it(method):
 
 def test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them():
     X, y = table()
-    scorer = DPMICScorer(**CONTINUOUS).fit(X, y).partial_fit(X, y)
+    scorer = DPMICScorer(**CONTINUOUS).fit(X, y).partial_fit(X, y, n_expected=N)
     assert not hasattr(scorer, "scores_")  # an earlier release is forgotten
     for use in (lambda: scorer.transform(X), scorer.scores_interval):
         with pytest.raises(NotFittedError):
@@ -361,7 +364,7 @@ def test_an_interrupted_update_is_noticed(monkeypatch):
         ({"bounds": (0, 1), "n_features": D}, "bounds"),
         ({"target_bounds": (0, 1)}, "target_bounds"),
         ({"target_bounds": None, "classes": [0, 1]}, "target_bounds, classes"),
-        ({"n_parts": 5}, "n_parts"),
+        ({"n_parts": 5}, "c, n_parts"),
         ({"feature_names": list("abcd")}, "feature_names"),
         ({"bounds": (0, 1), "n_features": 3, "B": 30}, "n_features, bounds, B"),
     ],
@@ -404,7 +407,7 @@ def test_parameters_are_checked(bad, message):
         ({"bounds": (0, 1)}, "bounds must be None or those of the sketch"),
         ({"bounds": "data"}, "bounds must be public"),
         ({"target_bounds": (0, 1)}, "target_bounds must be None or those of the sketch"),
-        ({"classes": [0, 1]}, "classes must be None or those of the sketch"),
+        ({"classes": [0, 1]}, "classes must be None with a sketch of numbers, got"),
         ({"B": 21}, "B must be 'auto', an exponent or that of the sketch, 33.7, got 21"),
         ({"B": 1}, "B must be a number >= 4"),
         ({"c": 5}, "c must be 'auto' or that of the sketch, 3.3, got 5"),
@@ -431,14 +434,18 @@ def test_too_few_records_and_other_things_are_refused():
         DPMICScorer().fit_sketch(X)
     with pytest.raises(ValueError, match="mechanism must be 'geometric'"):
         DPMICScorer().fit_sketch(sketched(KINDS[2])[0])
-    with pytest.raises(ValueError, match="expected number of samples must be an int >= 4, got 0"):
+    with pytest.raises(ValueError, match="n_expected must be an int >= 4, got 0"):
         DPMICScorer(**CONTINUOUS).partial_fit(X, Y, n_expected=0)
+    with pytest.raises(ValueError, match="n_samples must be an int >= 4, got 3.5"):
+        DPMICScorer(**CONTINUOUS).empty_sketch(3.5)
 
 
 def test_parameters_set_after_the_first_chunk_must_still_agree():
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="target_bounds must be None or those of the sketch"):
-        scorer.set_params(target_bounds=(0, 2)).publish()
+    scorer.set_params(target_bounds=(0, 2))
+    for use in (scorer.publish, lambda: scorer.partial_fit(X, Y)):
+        with pytest.raises(ValueError, match="target_bounds must be None or those of the sketch"):
+            use()
 
 
 def test_more_records_than_counts_can_hold_are_refused():

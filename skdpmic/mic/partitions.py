@@ -112,7 +112,7 @@ def locate(values, edges, lo, hi):
     guarded = np.empty(len(edges) + 1)
     for i in range(len(edges)):
         guarded[i] = edges[i]
-    guarded[-1] = np.inf
+    guarded[-1] = np.nan  # at most no value, not even an infinite one
     cells = np.empty(len(values), dtype=np.uint32)
     for i in range(len(values)):
         cell = edges_before[_bucket(values[i], lo, per_unit, n_buckets)]

@@ -5,6 +5,7 @@ samples follow their law exactly, given uniform random bits. All samplers work o
 """
 
 import math
+import numbers
 import os
 from fractions import Fraction
 
@@ -19,12 +20,21 @@ def entropy_source(random_state=None):
     random_state : None, int or RandomState
         None is the operating system's entropy. Anything else is a reproducible source, for tests: noise that
         can be reproduced protects nobody.
+
+    Raises
+    ------
+    ValueError
+        If `random_state` is none of these.
     """
     if random_state is None:
         return os.urandom
-    if not isinstance(random_state, np.random.RandomState):
-        random_state = np.random.RandomState(random_state)
-    return random_state.bytes
+    if isinstance(random_state, np.random.RandomState):
+        return random_state.bytes
+    if not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"random_state must be None, an int in [0, 2**32 - 1] or a RandomState instance, got {random_state!r}."
+        )
+    return np.random.RandomState(random_state).bytes
 
 
 def discrete_laplace(scale, size, source):

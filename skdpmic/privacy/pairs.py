@@ -74,6 +74,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     check_epsilon(epsilon)
     check_ledger(ledger)
     B, c = resolve_B(B, len(x), epsilon), resolve_c(c, len(x), epsilon)
+    source = entropy_source(random_state)
     if random_state is not None:
         warn_of_seed(stacklevel=2)
     if ledger is not None:
@@ -82,7 +83,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     target = ContinuousTarget(y, y_bounds, B, c)
     score = target.score(x, x_bounds)
     steps = grid_sensitivity(mic_r_sensitivity(len(x)), target.rounding_error)
-    return _release(score, steps, epsilon, entropy_source(random_state))
+    return _release(score, steps, epsilon, source)
 
 
 def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None):
@@ -153,12 +154,13 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     check_B(B)
     check_c(c)
     check_ledger(ledger)
+    source = entropy_source(random_state)
     if random_state is not None:
         warn_of_seed(stacklevel=2)
     if ledger is not None:
         ledger.charge("mic_e_laplace", epsilon, n=len(x), d=1)
 
-    n, B, source = len(x), grid_size(B, len(x)), entropy_source(random_state)
+    n, B = len(x), grid_size(B, len(x))
     plan = mass_plan(B, c)
     score = mic_e_of_ranks(ranks_in_y(x, y, *_random_keys(n, source)), plan, entropy_table(n))
     steps = grid_sensitivity(mic_e_sensitivity(n, B), rounding_error(n, plan))
@@ -241,6 +243,7 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     check_ledger(ledger)
     B = resolve_B(B, len(x), epsilon)
     n_parts, _ = resolve_parts(B, c, len(x), epsilon)
+    source = entropy_source(random_state)
     if random_state is not None:
         warn_of_seed(stacklevel=2)
     if ledger is not None:
@@ -248,7 +251,7 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
 
     counter = TableCounter(parts_of_range(y, y_bounds, n_parts), n_parts, n_parts)
     mechanism = GeometricMechanism.for_budget(epsilon, 1)
-    noisy = mechanism.release(counter.count(x, x_bounds), len(x), entropy_source(random_state))
+    noisy = mechanism.release(counter.count(x, x_bounds), len(x), source)
     return TableScorer(len(x), mechanism.scale, B, is_discrete=False).score(noisy)
 
 

@@ -315,7 +315,7 @@ FITS = {
         table()[0], table()[1] > 0.5, epsilon=0.5, ledger=ledger, bounds=(0, 1), classes=[0, 1]
     ),
     "counts": lambda ledger: DPMICScorer(epsilon=0.5, mechanism="geometric", ledger=ledger, **PUBLIC).fit(*table()),
-    "chunks": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).partial_fit(*table()).publish(),
+    "chunks": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger, B=8, **PUBLIC).partial_fit(*table()).publish(),
     "sketch": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger).fit_sketch(
         DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
     ),
@@ -370,8 +370,8 @@ class ChargesLate(DPMICScorer):
     def _charge(self, cost, n_samples):
         self._late = cost, n_samples
 
-    def _release(self, data, grids, source):
-        super()._release(data, grids, source)
+    def _release(self, data, source):
+        super()._release(data, source)
         super()._charge(*self._late)
 
 

@@ -1,0 +1,74 @@
+"""What is public about a table whose records come in pieces: ranges, classes and names."""
+
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic.mic.arguments import check_interval
+from skdpmic.targets import check_classes, check_kind
+from skdpmic.validation import asks_for_data, check_feature_bounds
+
+
+class Description(NamedTuple):
+    """What is public about a table."""
+
+    lower: np.ndarray  # (n_features,)
+    upper: np.ndarray  # (n_features,)
+    names: np.ndarray | None  # (n_features,)
+    target_bounds: tuple | None
+    classes: np.ndarray | None  # (n_classes,)
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return len(self.lower)
+
+    @property
+    def n_classes(self):
+        """Number of classes; None with a continuous target."""
+        return None if self.classes is None else len(self.classes)
+
+
+def describe(bounds, target_bounds, classes, n_features, feature_names):
+    """The description that these parameters of a sketch give; a ValueError if they give none."""
+    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
+        check_public(name, value)
+    check_kind(target_bounds, classes)
+    names = _check_names(bounds, feature_names)
+    lower, upper = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
+    if classes is not None:
+        return Description(lower, upper, names, None, check_classes(classes))
+    return Description(lower, upper, names, check_interval(target_bounds, "target_bounds"), None)
+
+
+def check_public(name, value):
+    """Raise if a public argument is to be read from the data, all of which is never there at once."""
+    if asks_for_data(value):
+        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+
+
+def _check_names(bounds, feature_names):
+    if feature_names is None:
+        return np.array(list(bounds), dtype=object) if isinstance(bounds, dict) else None
+    names = np.asarray(feature_names, dtype=object)
+    if names.ndim != 1 or not all(isinstance(name, str) for name in names):
+        raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
+    return names
+
+
+def _check_n_features(bounds, n_features, names):
+    if n_features is None:
+        n_features = len(names) if names is not None else _n_features_of(bounds)
+    if not isinstance(n_features, numbers.Integral) or n_features < 1:
+        raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"feature_names must be {n_features} names, as many as features, got {len(names)}.")
+    return int(n_features)
+
+
+def _n_features_of(bounds):
+    try:
+        return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
+    except TypeError:
+        return None

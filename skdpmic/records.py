@@ -1,0 +1,48 @@
+"""Records as a release asks for them; `SketchedRecords` answers the same from counts."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic.columns import each_feature
+from skdpmic.targets import ContinuousY, DiscreteY
+
+
+class GridSizes(NamedTuple):
+    """Which grids a fit looks at, from public numbers."""
+
+    B: float
+    c: float
+    n_parts: int | None  # of a feature in its noisy table, with mechanism="geometric"
+
+
+class Records(NamedTuple):
+    """Records, where they are said to lie, and the grids to look at them through."""
+
+    X: np.ndarray  # (n_samples, n_features)
+    lower: np.ndarray  # (n_features,)
+    upper: np.ndarray  # (n_features,)
+    target: ContinuousY | DiscreteY
+    sizes: GridSizes
+
+    @property
+    def n_samples(self):
+        """Number of records."""
+        return len(self.X)
+
+    @property
+    def n_classes(self):
+        """Number of classes; None with a continuous target."""
+        return self.target.n_classes
+
+    def each_feature(self, function, n_jobs):
+        """``function(column, bounds)`` of each feature."""
+        return each_feature(function, self.X.T, self.lower, self.upper, n_jobs)
+
+    def scorer(self):
+        """What scores features."""
+        return self.target.scorer(self.sizes.B, self.sizes.c)
+
+    def counter(self):
+        """What makes a feature's table of counts."""
+        return self.target.counter(self.sizes.n_parts)
