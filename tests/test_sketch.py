@@ -436,7 +436,7 @@ def test_too_few_records_and_other_things_are_refused():
         DPMICScorer().fit_sketch(sketched(KINDS[2])[0])
     with pytest.raises(ValueError, match="n_expected must be an int >= 4, got 0"):
         DPMICScorer(**CONTINUOUS).partial_fit(X, Y, n_expected=0)
-    with pytest.raises(ValueError, match="n_samples must be an int >= 4, got 3.5"):
+    with pytest.raises(ValueError, match=r"n_samples must be an int >= 4, got 3\.5"):
         DPMICScorer(**CONTINUOUS).empty_sketch(3.5)
 
 
