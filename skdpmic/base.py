@@ -267,7 +267,8 @@ class BaseDPMIC(BaseEstimator):
 
     def _sketch_for(self, n_samples, n_features, names):
         """An empty sketch for a table at hand, whose columns a dict of bounds must match by their names."""
-        check_feature_bounds(self.bounds, n_features, names)
+        if isinstance(self.bounds, dict):
+            check_feature_bounds(self.bounds, n_features, names)
         return self.empty_sketch(n_samples, n_features=n_features, feature_names=names)
 
     def _accept(self, sketch):

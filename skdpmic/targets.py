@@ -1,5 +1,6 @@
 """The two kinds of target: continuous, with public bounds, and discrete, with public classes."""
 
+import numbers
 from typing import NamedTuple
 
 import numpy as np
@@ -100,12 +101,13 @@ def _discrete(y, classes):
 
 
 def _of_own_type(labels):
-    """Labels that came as objects, in an array of the one type that they have; of objects still, if they have more."""
+    """Labels that came as objects, in an array of the one type that they have; of objects still, if they have none."""
     if labels.dtype.kind not in "OT":
         return labels
-    as_one = np.asarray(labels.tolist())
-    is_mixed = as_one.dtype.kind == "U" and not all(isinstance(label, str) for label in labels)
-    return labels if is_mixed else as_one
+    for one_type in (str, bytes, (numbers.Real, np.bool_)):
+        if all(isinstance(label, one_type) for label in labels):
+            return np.asarray(labels.tolist())
+    return labels.astype(object)
 
 
 def _is_number(array):

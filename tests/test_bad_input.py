@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 
 from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, mic_r_laplace
 
@@ -29,7 +30,7 @@ def assert_refused(estimator, X, y, message, error=ValueError):
     """Refused before and after a good fit, with the same state as before."""
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "classes": None, "epsilon": 1.0, "k": 2} | {
         "mechanism": "laplace", "delta": 0.0, "ledger": None, "B": "auto", "c": "auto", "threshold": None,
-        "release": "scores",
+        "release": "scores", "n_jobs": None, "random_state": None,
     }  # fmt: skip
     public = {name: value for name, value in public.items() if name in estimator.get_params()}
     bad = estimator.get_params()
@@ -99,6 +100,10 @@ BAD_PARAMETERS = [
     ({"epsilon": math.nan}, "epsilon must be a number > 0, and at least 1e-100, got nan"),
     ({"epsilon": "1"}, "epsilon must be a number > 0, and at least 1e-100, got '1'"),
     ({"epsilon": 1e-310}, "epsilon must be a number > 0, and at least 1e-100, got 1e-310"),
+    ({"n_jobs": 0}, "n_jobs must be None or an int other than 0, got 0"),
+    ({"n_jobs": "two"}, "n_jobs must be None or an int other than 0, got 'two'"),
+    ({"random_state": -1}, "random_state must be None, an int in .* got -1"),
+    ({"random_state": np.random.default_rng(0)}, "random_state must be None, an int in .*, got Generator"),
     ({"delta": -0.1}, r"delta must be a number in \[0, 1\), got -0.1"),
     ({"delta": math.nan}, "delta must be"),
     ({"delta": 1}, r"delta must be a number in \[0, 1\), got 1"),
@@ -176,6 +181,25 @@ def test_labels_of_mixed_types_are_refused_without_quoting_them():
     with pytest.raises(ValueError, match="y must hold numbers, booleans or strings, all of one type") as caught:
         dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(value, mechanism):
+    X = np.random.default_rng(0).random((2000, 3))
+    y = X[:, 1].copy()
+    expected = with_value(X, 1.0 if value > 0 else 0.0)  # the last place, or the first
+    bounds = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": math.inf, "mechanism": mechanism, "B": 60}
+    with config_context(assume_finite=True):
+        scores = DPMICScorer(**bounds).fit(with_value(X, value), y).scores_
+    assert scores.tolist() == DPMICScorer(**bounds).fit(expected, y).scores_.tolist()
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_missing_labels_are_refused(missing):
+    y = np.array(["a", missing] * (N // 2), dtype=object)
+    with pytest.raises(ValueError, match=r"no missing values|contains NaN"):
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=["a", "b"])
 
 
 def test_labels_of_another_type_than_the_classes_are_refused():

@@ -65,13 +65,16 @@ def collections(X, y):
     array, frame = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     rows = frame.from_pandas(pandas.DataFrame(np.c_[X, y], columns=[*"abcd", "y"]), npartitions=11)
+    nobody = rows.query("a > 5")
+    empty = frame.concat([nobody, rows, nobody], interleave_partitions=False)
     return {
         "array": (array.from_array(X, chunks=(70, 3)), array.from_array(y, chunks=200)),
         "one chunk": (array.from_array(X, chunks=-1), array.from_array(y, chunks=-1)),
         "frame": (rows[list("abcd")], rows["y"]),
         "frame, one column": (rows[list("abcd")], rows[["y"]]),
         "unknown lengths": (rows[list("abcd")].to_dask_array(), rows["y"].to_dask_array()),
-        "empty partitions": (rows[list("abcd")].repartition(npartitions=3), rows["y"].repartition(npartitions=3)),
+        "few partitions": (rows[list("abcd")].repartition(npartitions=3), rows["y"].repartition(npartitions=3)),
+        "empty partitions": (empty[list("abcd")], empty["y"]),
     }
 
 
@@ -98,6 +101,34 @@ def test_fit_of_a_collection_is_fit_of_its_rows(way, make):
     assert published(fitted) == published(expected)
 
 
+@seeded
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_a_target_may_be_a_frame_of_one_column():
+    X, y = collections(*table())["frame, one column"]
+    fitted = DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
+    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **PUBLIC).fit(*table()).scores_.tolist()
+
+
+@seeded
+def test_partitions_without_records_may_have_labels_of_any_type():
+    frame, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    X, y = table()
+    labels = np.where(y > 0.3, "high", "low").astype(object)
+    rows = frame.from_pandas(pandas.DataFrame(X, columns=list("abcd")).assign(y=labels), npartitions=4)
+    rows = frame.concat([rows.query("a > 5"), rows])
+    assert min(rows.map_partitions(len).compute()) == 0
+    public = {"bounds": (0, 1), "classes": ["low", "high"]}
+    fitted = DPMICScorer(random_state=0, **public).fit(rows[list("abcd")], rows["y"])
+    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **public).fit(X, labels).scores_.tolist()
+
+
+@seeded
+def test_columns_without_names_are_matched_to_no_dict_of_bounds():
+    X, y = collections(*table())["array"]
+    with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):
+        DPMICScorer(bounds=dict.fromkeys("dcba", (0, 1)), target_bounds=(0, 1)).fit(X, y)
+
+
 def test_rows_stay_where_they_are(monkeypatch):
     """No task whose result is large is asked for: the client computes one sketch, and the number of rows."""
     dask = pytest.importorskip("dask")
@@ -120,7 +151,7 @@ def test_collections_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 599\]"):
         scorer.fit(every["array"][0], every["one chunk"][1][:-1])
     with pytest.raises(ValueError, match="same partitions, got 11 and 3"):
-        scorer.fit(every["frame"][0], every["empty partitions"][1])
+        scorer.fit(every["frame"][0], every["few partitions"][1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         scorer.fit(every["unknown lengths"][0], every["frame"][1].shift(1).dropna())
     with pytest.raises(TypeError, match="y must be a dask collection where X is one, got ndarray"):

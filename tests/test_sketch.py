@@ -2,10 +2,12 @@
 
 import contextlib
 import copy
+import datetime
 import io
 import json
 import math
 import pickle
+import warnings
 from functools import partial, reduce
 
 import numpy as np
@@ -20,7 +22,9 @@ from skdpmic.defaults import default_B
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.privacy.geometric import TableGrids
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.sketch import SketchedRecords
+from skdpmic.sketch_file import write_sketch
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -111,6 +115,44 @@ def test_a_table_of_the_geometric_mechanism_is_a_histogram():
     for j, counts in enumerate(records.each_feature(records.counter().count, None)):
         expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
         np.testing.assert_array_equal(counts, expected)
+
+
+def test_an_empty_sketch_is_pickled_without_its_zeros():
+    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=150, n_features=50)
+    assert len(pickle.dumps(sketch)) < sketch.nbytes / 10
+    assert pickle.loads(pickle.dumps(sketch)) == sketch
+    rows = np.random.default_rng(0).random((5, 51))
+    assert pickle.loads(pickle.dumps(sketch)).update(rows[:, 1:], rows[:, 0]) == sketch.update(rows[:, 1:], rows[:, 0])
+
+
+@pytest.mark.parametrize("dtype", [object, "U4", "category", "string"])
+def test_a_chunk_without_records_counts_nothing_whatever_its_type(dtype):
+    pandas = pytest.importorskip("pandas")
+    X, y = table(discrete=True)
+    labels = pandas.Series(y, dtype=dtype) if dtype != "U4" else y
+    sketch = RangeGridSketch(**DISCRETE, B=20)
+    assert sketch.update(X[:0], labels[:0]).n_samples == 0
+    assert sketch.update(X, labels).update(X[:0], labels[:0]) == RangeGridSketch(**DISCRETE, B=20).update(X, y)
+    scorer = DPMICScorer(**DISCRETE, B=20).partial_fit(X[:0], labels[:0]).partial_fit(X, labels)
+    assert scorer.publish().noise_scale_ > 0
+
+
+def test_bounds_are_copied():
+    lower, upper = LOWER.astype(float), UPPER.astype(float)
+    sketch = RangeGridSketch(bounds=(lower, upper), target_bounds=(0.1, 0.9), B=20)
+    upper += 9
+    np.testing.assert_array_equal(sketch.upper, UPPER)
+    assert sketch == RangeGridSketch(**CONTINUOUS, B=20)
+
+
+def test_c_is_what_the_parts_of_a_table_amount_to():
+    sketch = RangeGridSketch(**CONTINUOUS, B=16, n_parts=8)
+    assert sketch.c == 2
+    assert sketch == RangeGridSketch(**CONTINUOUS, B=16, c=2, n_parts=8)
+    assert RangeGridSketch(**DISCRETE, B=16, n_parts=5).c == 1
+    assert DPMICScorer(mechanism="geometric", B=16, c=2).fit_sketch(sketch.update(*table())).c_ == 2
+    with pytest.raises(ValueError, match=r"c must be None, or 2\.0 with n_parts=8 and this B, got 5"):
+        RangeGridSketch(**CONTINUOUS, B=16, c=5, n_parts=8)
 
 
 def test_a_large_default_sketch_takes_some_hundred_kilobytes_a_feature():
@@ -217,6 +259,50 @@ def test_names_come_with_the_sketch_or_the_first_chunk():
         sketch.update(frame[list("dcba")], y)
     with pytest.raises(ValueError, match="feature names should match"):
         streamed.partial_fit(frame, y).partial_fit(frame[list("dcba")], y)
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    pandas = pytest.importorskip("pandas")
+    X, y = table()
+    scorer = DPMICScorer(**CONTINUOUS, B=20).fit(pandas.DataFrame(X, columns=list("abcd")), y)
+    assert not hasattr(scorer.fit_sketch(scorer.empty_sketch(N).update(X, y)), "feature_names_in_")
+
+
+def test_columns_without_names_are_matched_to_no_dict_of_bounds():
+    by_name = dict(zip("dcba", zip(LOWER, UPPER, strict=True), strict=True))
+    scorer = DPMICScorer(bounds=by_name, target_bounds=(0.1, 0.9))
+    with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):
+        scorer.partial_fit(*table())
+    assert "_sketch" not in vars(scorer)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"mechanism": "gaussian", "delta": 1e-6},
+        {"release": "support", "k": 2},
+        {"release": "support", "k": 2, "mechanism": "gaussian", "delta": 1e-6},
+    ],
+)
+def test_the_noise_is_for_the_records_that_were_counted_not_for_those_expected(parameters):
+    selector = DPMICSelector(**CONTINUOUS | {"B": 20, "k": "all"} | parameters)
+    whole = clone(selector).fit(*table())
+    for expected in (4, N, 10**6):
+        assert selector.partial_fit(*table(), n_expected=expected).publish().noise_scale_ == whole.noise_scale_
+        sketch = selector.empty_sketch(expected).update(*table())
+        assert selector.fit_sketch(sketch).noise_scale_ == whole.noise_scale_
+    scorer = DPMICScorer(**CONTINUOUS).partial_fit(*table(), n_expected=600).publish()
+    assert scorer.noise_scale_ >= D * mic_r_sensitivity(N)
+
+
+def test_another_number_of_records_than_expected_is_said_where_it_matters():
+    with pytest.warns(UserWarning, match=r"B=200 was chosen for the n_expected .*; 56 suits the 500 records"):
+        DPMICScorer(**CONTINUOUS).partial_fit(*table()).publish()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPMICScorer(**CONTINUOUS).partial_fit(*table(), n_expected=1000).publish()
+        DPMICScorer(**CONTINUOUS, B=20).partial_fit(*table()).publish()
 
 
 # --- The budget ------------------------------------------------------------------------------------------------------
@@ -351,9 +437,13 @@ def test_an_interrupted_update_is_noticed(monkeypatch):
     monkeypatch.setattr("skdpmic.sketch.each_feature", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sketch.update(*table())
-    for use in (DPMICScorer().fit_sketch, sketch.merge, lambda sketch: sketch.save("never")):
+    whole = sketched(KINDS[0])[0]
+    uses = [DPMICScorer().fit_sketch, whole.merge, sketch.merge, lambda sketch: sketch.save("never")]
+    uses += [lambda sketch: sketch.update(*table()), lambda sketch: DPMICScorer().fit_sketch(whole.merge(sketch))]
+    for use in uses:
         with pytest.raises(ValueError, match="sketch is damaged"):
             use(sketch)
+    assert sketch.empty().update(*table()) == whole
 
 
 @pytest.mark.parametrize(
@@ -451,8 +541,25 @@ def test_parameters_set_after_the_first_chunk_must_still_agree():
 def test_more_records_than_counts_can_hold_are_refused():
     [sketch] = sketched(KINDS[0])
     sketch.n_samples = 2**32 - 5
-    with pytest.raises(ValueError, match="counts at most 4,294,967,295 records"):
-        sketch.update(X, Y)
+    for use in (
+        lambda: sketch.update(X, Y),
+        lambda: sketch.merge(sketch.empty().update(X, Y)),
+        lambda: sketch.merge(sketch),
+    ):
+        with pytest.raises(ValueError, match="counts at most 4,294,967,295 records"):
+            use()
+
+
+def test_labels_of_another_type_are_other_classes():
+    numbers, booleans = (
+        RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2).update(X[:, :2], np.resize(classes, len(X)))
+        for classes in ([0, 1], [False, True])
+    )
+    assert numbers != booleans
+    with pytest.raises(ValueError, match="got other classes"):
+        numbers.merge(booleans)
+    with pytest.raises(ValueError, match="classes must be None or those of the sketch"):
+        DPMICScorer(bounds=(0, 1), classes=[False, True]).fit_sketch(numbers)
 
 
 # --- What shows ------------------------------------------------------------------------------------------------------
@@ -489,6 +596,23 @@ def test_labels_of_any_type_are_saved(classes, tmp_path):
     sketch = RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2)
     sketch.save(tmp_path / "a")
     assert RangeGridSketch.load(tmp_path / "a") == sketch
+
+
+@pytest.mark.parametrize("label", [datetime.date(2026, 1, 1), 2**70, (1, 2)])
+def test_labels_that_no_file_could_hold_are_refused(label):
+    classes = np.array([label, None], dtype=object)
+    classes[1] = 0
+    with pytest.raises(ValueError, match="classes must be numbers, booleans or strings, all of one type"):
+        RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2)
+
+
+def test_a_file_whose_features_have_counted_different_records_is_refused(tmp_path):
+    [sketch] = sketched(KINDS[0])
+    counts = sketch._counts.copy()
+    counts[np.flatnonzero(counts)[0]] -= 1
+    write_sketch(tmp_path / "a", sketch._public() | {"n_samples": sketch.n_samples}, counts)
+    with pytest.raises(ValueError, match="sketch is damaged"):
+        RangeGridSketch.load(tmp_path / "a")
 
 
 @pytest.fixture(scope="module")

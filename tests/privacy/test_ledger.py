@@ -409,6 +409,32 @@ def test_invalid_data_is_not_charged(path):
     assert ledger.entries() == []
 
 
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("bad", [{"random_state": -1}, {"random_state": "seed"}, {"n_jobs": 0}, {"k": 10}])
+def test_what_is_refused_without_looking_at_the_data_is_not_charged(path, bad):
+    # k = 10 of 3 features only warns, which is an error here.
+    ledger = BudgetLedger(path, 1.0)
+    selector = DPMICSelector(k=1, ledger=ledger, B=8, **PUBLIC).partial_fit(*table()).set_params(**bad)
+    sketch = DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
+    for release in (
+        selector.publish,
+        lambda: selector.fit(*table()),
+        lambda: selector.set_params(B="auto").fit_sketch(sketch),
+    ):
+        with pytest.raises((ValueError, UserWarning)):
+            release()
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("function", [mic_r_laplace, mic_r_geometric, mic_e_laplace])
+def test_a_seed_that_is_none_is_not_charged(path, function):
+    ledger, (X, y) = BudgetLedger(path, 1.0), table()
+    bounds = {} if function is mic_e_laplace else {"bounds": ((0, 1), (0, 1))}
+    with pytest.raises(ValueError, match="random_state must be None, an int"):
+        function(X[:, 0], y, epsilon=0.5, ledger=ledger, random_state="seed", **bounds)
+    assert ledger.entries() == []
+
+
 def test_gaussian_noise_is_charged_by_its_rho(path, monkeypatch):
     ledger = BudgetLedger(path, 1.0, 1e-6)
     scorer = DPMICScorer(epsilon=0.25, delta=1e-6, mechanism="gaussian", ledger=ledger, **PUBLIC).fit(*table())
