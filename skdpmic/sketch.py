@@ -1,6 +1,7 @@
 """What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
 
 import copy
+import math
 import numbers
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic.columns import each_feature
 from skdpmic.defaults import finest_merge
 from skdpmic.description import describe
-from skdpmic.mic.arguments import check_B, check_c
+from skdpmic.mic.arguments import check_c
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.privacy.geometric import TableGrids
 from skdpmic.records import GridSizes
@@ -120,8 +121,7 @@ class RangeGridSketch:
         feature_names=None,
     ):
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
-        check_B(B)
-        if B < 1:
+        if not isinstance(B, numbers.Real) or not 4 <= B < math.inf:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         c = _check_c_of_parts(c, n_parts, finest_merge(B, description.n_classes))
         if description.names is not None:

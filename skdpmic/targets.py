@@ -73,12 +73,14 @@ def make_target(y, target_bounds, classes):
 
 def check_classes(classes):
     """The different labels of a discrete target, in ascending order."""
+    if np.ndim(classes) != 1:
+        raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
     labels = _of_own_type(np.asarray(classes))
     if labels.dtype.kind == "O":
         raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
     labels = np.unique(labels)
-    if np.ndim(classes) != 1 or len(labels) < 2:
-        raise ValueError(f"classes must be an array-like of at least 2 different labels, got {classes!r}.")
+    if len(labels) < 2:
+        raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
     if _is_number(labels) and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float among the labels of y makes all of them floats, so a record would decide the classes of others.
         raise ValueError(f"classes must be different labels as float64 too, got {classes!r}.")

@@ -38,18 +38,29 @@ def unchanged_on_error(estimator):
         raise
 
 
+_NO_MISSING = "Replace missing values by a constant that is chosen without looking at the data."
+_ADVICE = {
+    "Reshape your data": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
+    "contains NaN": _NO_MISSING,
+    "boolean value of NA": _NO_MISSING,
+    "could not convert string": "X must hold numbers: encode categories by a list of them that is public. Where y "
+    "holds labels, give classes instead of target_bounds.",
+}
+
+
 @contextlib.contextmanager
 def errors_without_data():
-    """Cut data values out of the messages of scikit-learn's and numpy's conversion errors."""
+    """Cut data values out of the messages of scikit-learn's and numpy's conversion errors, and add our own advice."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
         message = str(error)
-        if _SAFE_MESSAGES.match(message):
+        advice = [text for phrase, text in _ADVICE.items() if phrase in message]
+        if _SAFE_MESSAGES.match(message) and not advice:
             raise
-        public = message.partition("\n")[0].partition(":")[0].rstrip(".") + "."
-        if "Reshape your data" in message:
-            public += " Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample."
+        first_line = message.partition("\n")[0]
+        public = first_line if _SAFE_MESSAGES.match(message) else first_line.partition(":")[0]
+        public = " ".join([public.rstrip(".") + ".", *advice])
         raise (TypeError if isinstance(error, TypeError) else ValueError)(public) from None
 
 
@@ -136,8 +147,9 @@ def check_feature_bounds(bounds, n_features, names):
 def _bounds_by_name(bounds, names):
     if names is None:
         raise ValueError(
-            "bounds is a dict by feature name, but X has no feature names: pass X as a dataframe, or bounds as arrays "
-            "in the order of the columns. (SelectKBest passes its score_func an array, whatever it was given.)"
+            "bounds is a dict by feature name, but X has no feature names: pass X as a dataframe whose column names "
+            "are all strings, or bounds as arrays in the order of the columns. (SelectKBest passes its score_func an "
+            "array, whatever it was given.)"
         )
     missing = [name for name in names if name not in bounds]
     if missing:
@@ -148,6 +160,9 @@ def _bounds_by_name(bounds, names):
 
 def _bounds_by_position(bounds, n_features):
     allowed = f"bounds must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
+    is_list = isinstance(bounds, list | np.ndarray) and n_features != 2
+    if is_list and [np.shape(pair) for pair in bounds] == [(2,)] * n_features:
+        raise ValueError(f"{allowed}, got a pair for each feature: pass np.transpose(bounds), or a dict by name.")
     try:
         lower, upper = (np.array(side, dtype=np.float64) for side in bounds)  # copies, which nobody else can change
     except (TypeError, ValueError):

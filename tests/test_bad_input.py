@@ -118,6 +118,7 @@ BAD_PARAMETERS = [
     ({"bounds": (0, math.inf)}, "bounds must be finite"),
     ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
     ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
+    ({"bounds": [(0, 1)] * 3}, r"got a pair for each feature: pass np.transpose\(bounds\)"),
     ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
     ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
     ({"bounds": {"a": (0, 1)}}, "X has no feature names"),
@@ -126,9 +127,9 @@ BAD_PARAMETERS = [
     ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": 3}, "target_bounds must be a pair"),
-    (NEITHER | {"classes": [1]}, "classes must be an array-like of at least 2 different labels"),
-    (NEITHER | {"classes": "dat"}, "classes must be an array-like"),
-    (NEITHER | {"classes": [[0, 1]]}, "classes must be an array-like"),
+    (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+    (NEITHER | {"classes": "dat"}, "classes must be a list or array"),
+    (NEITHER | {"classes": [[0, 1]]}, "classes must be a list or array"),
     (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must be different labels as float64 too"),
     (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
     (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
@@ -193,6 +194,15 @@ def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(valu
     with config_context(assume_finite=True):
         scores = DPMICScorer(**bounds).fit(with_value(X, value), y).scores_
     assert scores.tolist() == DPMICScorer(**bounds).fit(expected, y).scores_.tolist()
+
+
+def test_missing_values_are_not_to_be_filled_in_from_the_data():
+    for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
+        with pytest.raises(
+            ValueError, match=r"Input X contains NaN\. Replace missing values by a constant .*looking at"
+        ) as caught:
+            estimator.fit(with_value(X, np.nan), Y > 0.5)
+        assert "imputer" not in str(caught.value)
 
 
 @pytest.mark.parametrize("missing", [None, math.nan])

@@ -133,8 +133,8 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     (``docs/theory/mic_e.md``).
 
     The noise has scale ``(l + 1) d(ceil(n / l)) / (n epsilon)`` with ``l = B / 2``, about ``log2(2 n / B) B / (2 n
-    epsilon)``: less than a quarter of that of [1]_. At the default B and epsilon = 1 it is 0.21 for n = 1,000 and 0.02
-    for n = 1,000,000.
+    epsilon)``: about an eighth of that of [1]_ at the default B. There it is, for epsilon = 1, 0.21 for n = 1,000 and
+    0.02 for n = 1,000,000.
 
     References
     ----------
