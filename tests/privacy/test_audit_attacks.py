@@ -6,6 +6,8 @@ Each succeeds on a mechanism that is broken in this way, and comes to nothing on
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivacyLeakWarning, mic_e_laplace, mic_r, mic_r_laplace
 from skdpmic.privacy.mechanisms import GRID, to_grid
@@ -129,3 +131,22 @@ def test_a_support_release_leaves_no_scores(refit):
         selector.scores_interval()
     assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of those that were not chosen
     assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == ["ranking_"]
+
+
+# --- Before the private step ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "step, may_come_before",
+    [(MinMaxScaler(), False), (StandardScaler(), False), (FunctionTransformer(lambda X: np.clip(X, 0, 1)), True)],
+)
+def test_a_step_that_learns_from_the_table_voids_the_sensitivity_and_one_that_maps_rows_does_not(step, may_come_before):
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 1))
+    y = (2 * X[:, 0] - 1) ** 2
+    neighbour = X.copy()
+    neighbour[0] = 1e6
+    scorer = DPMICScorer(epsilon=np.inf, bounds=(-3, 3), target_bounds=(0, 1))
+    score, other = (make_pipeline(step, scorer).fit(table, y)[-1].scores_[0] for table in (X, neighbour))
+    assert (abs(score - other) <= mic_r_sensitivity(3000)) == may_come_before
+    assert may_come_before or abs(score - other) > 0.5
