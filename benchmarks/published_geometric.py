@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpmic.mic.grid_counts import count_grids
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, largest_entry, segments_of
+from skdpmic.mic.optimize_axis import entropy_table, largest_entry
 from skdpmic.mic.partitions import equipartitions
 from skdpmic.mic.statistics import continuous_plan, placed
 
@@ -57,8 +57,8 @@ def _runs(x, y, plan, table, rho, runs, seed):
             for run in range(runs):
                 below = _noisy_below(counts, len(x.cells), rho)
                 if below[-1, -1] > 0:
-                    segments = segments_of(below, np.arange(n_fixed + 1), table)
-                    largest[run] = max(largest[run], largest_entry(segments, n_fixed, k_max, table))
+                    borders = np.arange(n_fixed + 1)
+                    largest[run] = max(largest[run], largest_entry(below, borders, n_fixed, k_max, table))
     return largest
 
 

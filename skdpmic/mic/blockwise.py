@@ -10,27 +10,36 @@ With all master parts in a single block nothing is cut for free, and the values 
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entry, largest_entry, largest_sum, weigh_segments
+from skdpmic.mic.optimize_axis import (
+    entry,
+    largest_entry,
+    largest_of_merges,
+    largest_sum,
+    segments_of,
+    weigh_segments,
+)
 
 FEW_PARTS = 64  # of a master partition: then bounds cost as much as they spare (measured at 1,000 to 10,000 records)
 
 
 @jit
-def largest_entry_above(threshold, segments, n_fixed, k_max, table):
+def largest_entry_above(threshold, below, borders, n_fixed, k_max, table):
     """What `largest_entry` gives, if that is above the threshold; otherwise some number not above it.
 
     Where bounds show that no merge gets above the threshold, none is optimised.
     """
-    m, n = len(segments.totals) - 1, segments.totals[-1]
+    m = below.shape[1] - 1
     if m <= FEW_PARTS or k_max == 2:
-        return largest_entry(segments, n_fixed, k_max, table)
+        return largest_entry(below, borders, n_fixed, k_max, table)
+    segments = segments_of(below, borders, table)
+    n = segments.totals[-1]
     # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
     bounds = upper_bounds(segments, k_max, int(1.2 * np.sqrt(m)))
     largest = max(threshold, entry(bounds[0], 2, n, table))  # exact
     k_needed = k_max
     while k_needed > 2 and entry(bounds[k_needed - 2], min(k_needed, n_fixed), n, table) <= largest:
         k_needed -= 1
-    return largest if k_needed == 2 else max(largest, largest_entry(segments, n_fixed, k_needed, table))
+    return largest if k_needed == 2 else max(largest, largest_of_merges(segments, n_fixed, k_needed, table))
 
 
 @jit

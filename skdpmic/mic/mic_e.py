@@ -111,8 +111,8 @@ def largest_entry(x, y, plan, table):
             grid = mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master)
             n_used = len(grid.below) - 1
             if n_used > 1:  # one part tells nothing
-                segments = segments_of(grid.below, np.arange(n_used + 1), table)
-                largest = max(largest, largest_entry_above(largest, segments, n_used, k_max, table))
+                borders = np.arange(n_used + 1)
+                largest = max(largest, largest_entry_above(largest, grid.below, borders, n_used, k_max, table))
     return largest
 
 

@@ -136,23 +136,32 @@ def optimize_axis(segments, k_max):
 
 
 @jit
-def best_bisection(segments):
-    """n I of the best merge into two parts: one starts where all begin, the other ends where all do."""
-    totals, g, columns, g_columns, constant = segments
-    m = np.uint64(len(totals) - 1)
-    one = np.uint64(1)
+def best_bisection(below, borders, table):
+    """n I of the best merge into two parts, from the arguments of `segments_of`.
+
+    One part starts where all begin, the other ends where all do, so no segments are needed.
+    """
+    g, one = table.g, np.uint64(1)
+    m = np.uint64(below.shape[1] - 1)
     if m == one:
         return np.int64(0)
+    last = np.uint64(borders[-1])
+    n = below[last, m]
     value = np.empty(m, dtype=np.int64)
     for t in range(one, m):
-        value[t] = constant - g[totals[t]] - g[totals[m] - totals[t]]
-    for j in range(len(columns)):
+        value[t] = -g[below[last, t]] - g[n - below[last, t]]
+    constant = g[n]
+    for j in range(np.uint64(len(borders) - 1)):
+        start, end = np.uint64(borders[j]), np.uint64(borders[j + one])
+        in_column = below[end, m] - below[start, m]
+        constant -= g[in_column]
         for t in range(one, m):
-            value[t] += g_columns[columns[j, t]] + g_columns[columns[j, m] - columns[j, t]]
-    largest = value[1]
+            in_first = below[end, t] - below[start, t]
+            value[t] += g[in_first] + g[in_column - in_first]
+    largest = value[one]
     for t in range(one, m):
         largest = max(largest, value[t])
-    return largest
+    return constant + largest
 
 
 @jit
@@ -162,11 +171,17 @@ def entry(n_mi, n_parts, n, table):
 
 
 @jit
-def largest_entry(segments, n_fixed, k_max, table):
+def largest_entry(below, borders, n_fixed, k_max, table):
+    """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts, from the arguments of `segments_of`."""
+    if k_max == 2:
+        return entry(best_bisection(below, borders, table), 2, below[borders[-1], below.shape[1] - 1], table)
+    return largest_of_merges(segments_of(below, borders, table), n_fixed, k_max, table)
+
+
+@jit
+def largest_of_merges(segments, n_fixed, k_max, table):
     """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts."""
     n = segments.totals[-1]
-    if k_max == 2:
-        return entry(best_bisection(segments), 2, n, table)
     n_mi = optimize_axis(segments, k_max)
     largest = 0.0
     for k in range(2, k_max + 1):

@@ -10,7 +10,6 @@ import numpy as np
 from skdpmic.mic.blockwise import largest_entry_above
 from skdpmic.mic.jit import jit
 from skdpmic.mic.mass_partitions import Grid, cumulative_counts, equipartition, parts_of_records
-from skdpmic.mic.optimize_axis import segments_of
 
 
 def ranks_in_y(x, y, x_ties, y_ties):
@@ -52,8 +51,8 @@ def mic_e_of_ranks(y_ranks, plan, table):
         for ranks in (y_ranks, x_ranks):
             grid = rank_grid(ranks, n_fixed, n_master)
             n_parts = len(grid.below) - 1
-            segments = segments_of(grid.below, np.arange(n_parts + 1), table)
-            largest = max(largest, largest_entry_above(largest, segments, n_parts, k_max, table))
+            borders = np.arange(n_parts + 1)
+            largest = max(largest, largest_entry_above(largest, grid.below, borders, n_parts, k_max, table))
     return largest
 
 

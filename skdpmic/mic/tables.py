@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, largest_entry, segments_of
+from skdpmic.mic.optimize_axis import entropy_table, largest_entry
 
 _TOTAL = 2**16  # weights become integers of this total, for OptimizeAxis
 
@@ -81,4 +81,4 @@ def _entry(below, n_fixed, k_max, table):
     borders = np.empty(n_fixed + 1, dtype=np.uint64)
     for j in range(n_fixed + 1):
         borders[j] = j * n_columns // n_fixed
-    return largest_entry(segments_of(below, borders, table), n_fixed, k_max, table)
+    return largest_entry(below, borders, n_fixed, k_max, table)
