@@ -103,6 +103,11 @@ def is_private(candidate):
     return isinstance(candidate, BaseDPMIC)
 
 
+def private_parts(estimator):
+    """Private estimators and function forms in `estimator`, by parameter name; "" is `estimator` itself."""
+    return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
+
+
 def _own_cost(private):
     """Of an estimator, or of a function form, whose cost is among its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)

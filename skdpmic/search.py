@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import math
 import numbers
 import warnings
@@ -15,7 +16,8 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.accounting import cost_of_candidate, is_private
+from skdpmic.accounting import cost_of_candidate, is_private, private_parts
+from skdpmic.defaults import resolve_B, resolve_c
 from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.filters import round_up
@@ -23,7 +25,15 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.validation import check_n_jobs, public_messages, unchanged_on_error
+from skdpmic.scorer import DPMICScorer
+from skdpmic.targets import check_classes, check_kind
+from skdpmic.validation import (
+    asks_for_data,
+    check_feature_bounds,
+    check_n_jobs,
+    public_messages,
+    unchanged_on_error,
+)
 
 
 def _delegated(name):
@@ -192,8 +202,8 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, if every candidate fails in every part, or if it is unknown how often
-            the estimator fits a private one inside it.
+            If a parameter is not as described, also of a private estimator in any candidate, if every candidate fails
+            in every part, or if it is unknown how often the estimator fits a private one inside it.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -205,6 +215,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             candidates = list(ParameterGrid(self.param_grid))
+            for parameters in candidates:
+                for private in _private_estimators(_candidate(self.estimator, parameters)):
+                    _check_before_data(private)
             costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
             scorer = functools.partial(_score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
@@ -349,6 +362,31 @@ def _candidate(estimator, parameters):
     return clone(estimator).set_params(**clone(parameters, safe=False))
 
 
+def _private_estimators(candidate):
+    """The private estimators in a candidate; for a function form, the scorer that it fits."""
+    return [_scorer_of(p) if isinstance(p, functools.partial) else p for p in private_parts(candidate).values()]
+
+
+def _scorer_of(function):
+    inspect.signature(function).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    return DPMICScorer(**function.keywords)
+
+
+def _check_before_data(private):
+    """Raise what a fit of a private estimator raises whatever the data: an error must come before a charge."""
+    private._check_parameters()
+    bounds, target_bounds, classes = private.bounds, private.target_bounds, private.classes
+    if check_kind(target_bounds, classes):
+        if not asks_for_data(target_bounds):
+            check_interval(target_bounds, "target_bounds")
+    elif not asks_for_data(classes):
+        check_classes(classes)
+    if bounds is None or (isinstance(bounds, tuple) and not any(map(np.ndim, bounds))):  # of any number of features
+        check_feature_bounds(bounds, 1, None)
+    resolve_B(private.B, 4, 1.0)  # any n and epsilon, as for c
+    resolve_c(private.c, 4, 1.0)
+
+
 def _for_a_part(estimator, parameters, n_parts, source):
     """The candidate as it is tried in each part.
 
@@ -358,9 +396,8 @@ def _for_a_part(estimator, parameters, n_parts, source):
     trial = _candidate(estimator, parameters)
     if is_private(trial):
         return _more_epsilon(trial, n_parts)
-    for name, value in trial.get_params().items():
-        if is_private(value):
-            trial.set_params(**{name: _more_epsilon(value, n_parts)})
+    for name, private in private_parts(trial).items():
+        trial.set_params(**{name: _more_epsilon(private, n_parts)})
     for name, value in trial.get_params().items():
         owner = trial.get_params().get(name.rpartition("__")[0], trial)
         if name.rpartition("__")[2] == "random_state" and value is None and not is_private(owner):

@@ -368,6 +368,55 @@ def test_bad_parameters_are_refused(change, message):
         PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
 
 
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"bounds": None}, "bounds is None, but the public range of the features is needed"),
+        ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
+        ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
+        ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),
+        ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+        ({"epsilon": "high"}, "epsilon must be a number > 0"),
+        ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
+        ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
+        ({"B": 2}, "B must be a number >= 4"),
+        ({"c": 0}, "c must be a number > 0"),
+    ],
+)
+def test_bad_parameters_of_private_parts_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    good = {"epsilon": 0.5} | PUBLIC
+    for grid in (
+        {"select": [DPMICSelector(**good), DPMICSelector(**good | change)]},
+        {"select": [SelectKBest(DPMICScorer(**good)), SelectKBest(DPMICScorer(**good | change))]},
+        {"select": [SelectKBest(partial(dp_mic_regression, **good | change))]},
+        [{"select__k": [1]}, {f"select__{name}": [value] for name, value in change.items()}],
+    ):
+        with pytest.raises(ValueError, match=message):
+            PrivateGridSearch(pipeline(), grid, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_charge(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    with pytest.raises(ValueError, match="k must be an int >= 1 or 'all'"):
+        PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
+    scorer = partial(dp_mic_regression, epsilon=0.5, bounds=(0, 1), classes=[0, 1])
+    with pytest.raises(TypeError, match=r"missing a required .*target_bounds"):
+        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+@seeded
+def test_what_is_read_from_the_data_is_not_refused():
+    selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
+    for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
+        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_parts=4).fit(*table())
+    selector.set_params(target_bounds=None, classes="data")
+    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_parts=4).fit(table()[0], table()[1] > 0.5)
+
+
 @seeded
 def test_n_jobs_does_not_change_the_choice(monkeypatch):
     results = [
