@@ -108,9 +108,10 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Their place in ``ParameterGrid(param_grid)``.
     best_estimator_ : estimator
-        The estimator with these parameters, fitted on all rows; only with `refit`.
+        The estimator with these parameters, fitted on all rows; only with `refit`, and if that did not fail.
     privacy_spent_ : (float, float)
-        Epsilon and delta of the choice and of the private estimators in the refit together.
+        Epsilon and delta of the choice and, if there is a `best_estimator_`, of the private estimators in the refit
+        together.
     n_parts_ : int
         Number of parts.
     noise_scale_ : float
@@ -132,6 +133,10 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     In the parts, the private estimators inside `estimator` get `n_parts` times their epsilon, which makes their noise
     about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A candidate that
     fails in a part gets the lowest score there.
+
+    After an error the search is as it was before, unless it is the refit that fails. Then the choice, which is paid
+    for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_parts_` and, for the choice alone, `privacy_spent_`.
+    There is no `best_estimator_` then.
 
     See ``docs/theory/search.md`` for the theorem. Outside the guarantee: errors raised on invalid data, and time.
 
@@ -238,6 +243,10 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             self.best_index_ = int(mechanism.release(mean_over_parts(scores, self.score_bounds), source)[0])
             self.noise_scale_ = mechanism.noise_scale
             self.best_params_ = candidates[self.best_index_]
+            self.privacy_spent_ = (float(self.epsilon), 0.0)
+            for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+                vars(self).pop(name, None)  # of an earlier fit
+        if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
 
@@ -281,17 +290,13 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         return OneShotTopK.for_budget(self.epsilon, 1, steps)
 
     def _refit(self, X, y, cost):
-        epsilon, delta = self.epsilon, 0.0
-        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)  # of an earlier fit
-        if self.refit:
-            self.best_estimator_ = _candidate(self.estimator, self.best_params_)
-            self.best_estimator_.fit(X, y)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.best_estimator_, name):
-                    setattr(self, name, getattr(self.best_estimator_, name))
-            epsilon, delta = _sum(self.epsilon, cost.epsilon), round_up(cost.delta)
-        self.privacy_spent_ = (float(epsilon), delta)
+        best_estimator = _candidate(self.estimator, self.best_params_)
+        best_estimator.fit(X, y)
+        self.best_estimator_ = best_estimator
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(best_estimator, name):
+                setattr(self, name, getattr(best_estimator, name))
+        self.privacy_spent_ = (float(_sum(self.epsilon, cost.epsilon)), round_up(cost.delta))
 
     predict = _delegated("predict")
     predict_proba = _delegated("predict_proba")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -241,6 +242,23 @@ def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
         search.fit(*table())
     assert vars(search) == before
     assert ledger.entries() == []
+
+
+def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
+    full = BudgetLedger(tmp_path / "full.db", 0.1)
+    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
+    search.fit(*table())
+    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_parts=10)
+    with pytest.raises(BudgetError):
+        search.fit(*table())
+    assert [entry.what for entry in ledger.entries()] == ["PrivateGridSearch, choice"] * 2
+    assert (search.best_params_, search.best_index_, search.n_parts_) == ({"model__n_neighbors": 5}, 0, 10)
+    assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
+    assert search.privacy_spent_ == (1.0, 0.0)
+    assert not {"best_estimator_", "n_features_in_"} & set(vars(search))
+    with pytest.raises(NotFittedError):
+        search.predict(table()[0])
 
 
 def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
