@@ -82,7 +82,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     n_parts : int or "auto", default="auto"
         Number of parts, at least 2, and at most a quarter of the number of rows. More parts need less noise, whose
         scale is ``2 / (n_parts epsilon)`` of the range of the score, but each is smaller. "auto" is the square root of
-        the number of rows.
+        the number of rows, where a quarter allows it.
     scoring : str, callable or None, default=None
         As in GridSearchCV; a single score. None is the estimator's own: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
@@ -195,7 +195,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            One record a row.
+            One record a row; at least 8 rows.
         y : array-like of shape (n_samples,), default=None
             The target.
 
@@ -262,7 +262,11 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _check_n_parts(self, n_samples):
         most = n_samples // 4
-        n_parts = math.isqrt(n_samples) if self.n_parts == "auto" else self.n_parts
+        if most < 2:
+            raise ValueError(
+                f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {type(self).__name__}."
+            )
+        n_parts = min(math.isqrt(n_samples), most) if self.n_parts == "auto" else self.n_parts
         if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= most:
             raise ValueError(
                 f"n_parts must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "

@@ -386,6 +386,13 @@ def test_bad_parameters_are_refused(change, message):
         PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
 
 
+def test_eight_records_are_needed_and_enough():
+    for n in (0, 2, 7):
+        with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
+            PrivateGridSearch(Ridge(), {}).fit(*table(n))
+    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_parts_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
