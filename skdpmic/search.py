@@ -216,13 +216,13 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         -----
         PrivacyLeakWarning
             If `random_state` is set.
+        UserWarning
+            If `ledger` is None while a private estimator inside has one: then the choice is written nowhere.
         """
         with unchanged_on_error(self):
             self._check_parameters()
             candidates = list(ParameterGrid(self.param_grid))
-            for parameters in candidates:
-                for private in _private_estimators(_candidate(self.estimator, parameters)):
-                    _check_before_data(private)
+            self._check_private_estimators(candidates)
             costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
             scorer = functools.partial(_score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
@@ -259,6 +259,17 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
         if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
+
+    def _check_private_estimators(self, candidates):
+        private = [p for parameters in candidates for p in _private_estimators(_candidate(self.estimator, parameters))]
+        for estimator in private:
+            _check_before_data(estimator)
+        if self.ledger is None and any(estimator.ledger is not None for estimator in private):
+            warnings.warn(
+                f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is written nowhere, while the "
+                f"private estimators inside have a ledger: give it as {type(self).__name__}(..., ledger=...), too.",
+                stacklevel=3,
+            )
 
     def _check_n_parts(self, n_samples):
         most = n_samples // 4

@@ -1,6 +1,7 @@
 """The private choice of parameters: one record moves one part, and the choice is epsilon-DP for that."""
 
 import math
+import warnings
 from fractions import Fraction
 from functools import cache, partial
 from itertools import product
@@ -233,6 +234,22 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
     assert search.estimator["select"].ledger is ledger
 
 
+def test_a_ledger_of_the_private_parts_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
+    for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
+        search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]})
+        with pytest.warns(UserWarning, match="ledger is None, so the cost of the choice, epsilon=1.0, is") as caught:
+            search.fit(*table())
+        assert caught[0].filename == __file__
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search.set_params(ledger=ledger).fit(*table())
+            patch.setattr(search_module, "deal", None)
+            with pytest.raises(UserWarning, match="ledger is None"):
+                search.set_params(ledger=None).fit(*table())
+
+
 def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.5)
     monkeypatch.setattr(search_module, "cross_validate", None)
@@ -272,12 +289,12 @@ def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_pat
         return cross_validate(trial, *arguments, **parameters)
 
     monkeypatch.setattr(search_module, "cross_validate", spy)
-    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_parts=10).fit(*table())
+    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_parts=10, ledger=ledger).fit(*table())
     for trial in trials:
         assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
         assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
         assert isinstance(trial[2].random_state, int)
-    assert [entry.epsilon for entry in ledger.entries()] == [0.5, 0.25]
+    assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
     assert search.privacy_spent_ == (1.75, 0.0)
 
 
