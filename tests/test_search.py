@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -401,6 +402,62 @@ def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
 def test_bad_parameters_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
+
+
+def why(estimator, X, y, **parameters):
+    """What the error of a search tells of why every fit failed."""
+    with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
+        PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
+    return str(caught.value).partition("parts of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
+
+
+def test_a_bad_parameter_of_a_model_is_named_when_everything_fails():
+    expected = "The 'n_neighbors' parameter of KNeighborsRegressor must be an int in the range [1, inf) or None."
+    assert why(make_pipeline(KNeighborsRegressor("three")), *table()) == expected
+
+
+def score_that_quotes(estimator, X, y):
+    return r2_score(
+        f"patient {y[0]}", y
+    )  # 'The 'y_true' parameter of r2_score must be ... Got 'patient 0.73' instead.'
+
+
+class InvalidParameterError(ValueError):
+    """Of another package, whose messages nobody knows."""
+
+
+def score_that_fails_otherwise(estimator, X, y):
+    raise InvalidParameterError(f"patient {y[0]}")
+
+
+def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
+    expected = "The 'y_true' parameter of r2_score must be an array-like."
+    assert why(Ridge(), *table(), scoring=score_that_quotes) == expected
+    assert why(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        (
+            {"bounds": ([0, 0], [1, 1])},
+            "bounds must be (lower, upper), each a number or an array of shape (n_features,) = (3,).",
+        ),
+        ({"bounds": {"age": (0, 1)}}, "bounds is a dict by feature name, but X has no feature names."),
+        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes."),
+        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type."),
+    ],
+)
+def test_what_of_the_data_does_not_fit_a_private_estimator_is_told(change, expected):
+    X, y = table()
+    assert why(pipeline(**change), X, (y > 0.5).astype(int)) == expected
+
+
+def test_features_without_bounds_are_told():
+    pandas = pytest.importorskip("pandas")
+    X, y = table()
+    X = pandas.DataFrame(X, columns=["age", "height", "weight"])
+    assert why(pipeline(bounds={"age": (0, 1)}), X, y) == "bounds must have an entry for every feature."
 
 
 def test_eight_records_are_needed_and_enough():
