@@ -131,8 +131,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     as private as it is by itself; an ordinary scikit-learn model is not.
 
     In the parts, the private estimators inside `estimator` get `n_parts` times their epsilon, which makes their noise
-    about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A candidate that
-    fails in a part gets the lowest score there.
+    about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A private
+    function hidden in a lambda is not seen, and charges its ledger in every part: use functools.partial. A candidate
+    that fails in a part gets the lowest score there.
 
     After an error the search is as it was before, unless it is the refit that fails. Then the choice, which is paid
     for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_parts_` and, for the choice alone, `privacy_spent_`.
