@@ -103,6 +103,11 @@ def is_private(candidate):
     return isinstance(candidate, BaseDPMIC)
 
 
+def private_parts(estimator):
+    """Private estimators and function forms in `estimator`, by parameter name; "" is `estimator` itself."""
+    return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
+
+
 def _own_cost(private):
     """Of an estimator, or of a function form, whose cost is among its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
@@ -156,9 +161,9 @@ class SearchCost:
     def __repr__(self):
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
-            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this, for fits on "
-            "folds dealt without looking at the records. Cross-validated scores and what is chosen by them are raw "
-            "functions of held-out records, outside the guarantee."
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this for "
+            "the private estimators seen, in fits on folds dealt without looking at the records. Cross-validated "
+            "scores and what is chosen by them are raw functions of held-out records, outside the guarantee."
         )
 
 
@@ -188,6 +193,8 @@ def search_cost(search, *, n_samples=None):
     -----
     PrivacyLeakWarning
         If the splits depend on labels or groups.
+    UserWarning
+        If there is no private estimator to be seen.
 
     Notes
     -----
@@ -221,12 +228,23 @@ def search_cost(search, *, n_samples=None):
     rounds = _rounds(search, n_splits, n_samples)
     refit = _largest(rounds[0]) if search.refit else FitCost()
     fits = _total(itertools.chain.from_iterable(rounds))
+    if not fits.n_private:
+        _warn_of_none_seen()
     return SearchCost(
         epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
         delta=_as_float(fits.delta * n_trainings + refit.delta),
         n_fits=fits.n_private * n_splits + refit.n_private,
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
+    )
+
+
+def _warn_of_none_seen():
+    warnings.warn(
+        "search_cost sees no private estimator in this search. If one hides in a lambda or in a class of your own, "
+        "what is stated here is no bound. DPMICSelector and DPMICScorer are seen as steps and parameters, "
+        "dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
+        stacklevel=3,
     )
 
 

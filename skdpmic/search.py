@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import math
 import numbers
 import warnings
@@ -15,7 +16,8 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.accounting import cost_of_candidate, is_private
+from skdpmic.accounting import cost_of_candidate, is_private, private_parts
+from skdpmic.defaults import resolve_B, resolve_c
 from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.filters import round_up
@@ -23,7 +25,15 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.validation import check_n_jobs, public_messages, unchanged_on_error
+from skdpmic.scorer import DPMICScorer
+from skdpmic.targets import check_classes, check_kind
+from skdpmic.validation import (
+    asks_for_data,
+    check_feature_bounds,
+    check_n_jobs,
+    public_messages,
+    unchanged_on_error,
+)
 
 
 def _delegated(name):
@@ -72,7 +82,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     n_parts : int or "auto", default="auto"
         Number of parts, at least 2, and at most a quarter of the number of rows. More parts need less noise, whose
         scale is ``2 / (n_parts epsilon)`` of the range of the score, but each is smaller. "auto" is the square root of
-        the number of rows.
+        the number of rows, where a quarter allows it.
     scoring : str, callable or None, default=None
         As in GridSearchCV; a single score. None is the estimator's own: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
@@ -98,9 +108,10 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Their place in ``ParameterGrid(param_grid)``.
     best_estimator_ : estimator
-        The estimator with these parameters, fitted on all rows; only with `refit`.
+        The estimator with these parameters, fitted on all rows; only with `refit`, and if that did not fail.
     privacy_spent_ : (float, float)
-        Epsilon and delta of the choice and of the private estimators in the refit together.
+        Epsilon and delta of the choice and, if there is a `best_estimator_`, of the private estimators in the refit
+        together.
     n_parts_ : int
         Number of parts.
     noise_scale_ : float
@@ -120,8 +131,13 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     as private as it is by itself; an ordinary scikit-learn model is not.
 
     In the parts, the private estimators inside `estimator` get `n_parts` times their epsilon, which makes their noise
-    about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A candidate that
-    fails in a part gets the lowest score there.
+    about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A private
+    function hidden in a lambda is not seen, and charges its ledger in every part: use functools.partial. A candidate
+    that fails in a part gets the lowest score there.
+
+    After an error the search is as it was before, unless it is the refit that fails. Then the choice, which is paid
+    for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_parts_` and, for the choice alone, `privacy_spent_`.
+    There is no `best_estimator_` then.
 
     See ``docs/theory/search.md`` for the theorem. Outside the guarantee: errors raised on invalid data, and time.
 
@@ -180,7 +196,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            One record a row.
+            One record a row; at least 8 rows.
         y : array-like of shape (n_samples,), default=None
             The target.
 
@@ -192,8 +208,8 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, if every candidate fails in every part, or if it is unknown how often
-            the estimator fits a private one inside it.
+            If a parameter is not as described, also of a private estimator in any candidate, if every candidate fails
+            in every part, or if it is unknown how often the estimator fits a private one inside it.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -201,10 +217,13 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         -----
         PrivacyLeakWarning
             If `random_state` is set.
+        UserWarning
+            If `ledger` is None while a private estimator inside has one: then the choice is written nowhere.
         """
         with unchanged_on_error(self):
             self._check_parameters()
             candidates = list(ParameterGrid(self.param_grid))
+            self._check_private_estimators(candidates)
             costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
             scorer = functools.partial(_score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
@@ -225,6 +244,10 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             self.best_index_ = int(mechanism.release(mean_over_parts(scores, self.score_bounds), source)[0])
             self.noise_scale_ = mechanism.noise_scale
             self.best_params_ = candidates[self.best_index_]
+            self.privacy_spent_ = (float(self.epsilon), 0.0)
+            for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+                vars(self).pop(name, None)  # of an earlier fit
+        if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
 
@@ -238,9 +261,24 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
 
+    def _check_private_estimators(self, candidates):
+        private = [p for parameters in candidates for p in _private_estimators(_candidate(self.estimator, parameters))]
+        for estimator in private:
+            _check_before_data(estimator)
+        if self.ledger is None and any(estimator.ledger is not None for estimator in private):
+            warnings.warn(
+                f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is written nowhere, while the "
+                f"private estimators inside have a ledger: give it as {type(self).__name__}(..., ledger=...), too.",
+                stacklevel=3,
+            )
+
     def _check_n_parts(self, n_samples):
         most = n_samples // 4
-        n_parts = math.isqrt(n_samples) if self.n_parts == "auto" else self.n_parts
+        if most < 2:
+            raise ValueError(
+                f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {type(self).__name__}."
+            )
+        n_parts = min(math.isqrt(n_samples), most) if self.n_parts == "auto" else self.n_parts
         if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= most:
             raise ValueError(
                 f"n_parts must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
@@ -268,17 +306,13 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         return OneShotTopK.for_budget(self.epsilon, 1, steps)
 
     def _refit(self, X, y, cost):
-        epsilon, delta = self.epsilon, 0.0
-        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)  # of an earlier fit
-        if self.refit:
-            self.best_estimator_ = _candidate(self.estimator, self.best_params_)
-            self.best_estimator_.fit(X, y)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.best_estimator_, name):
-                    setattr(self, name, getattr(self.best_estimator_, name))
-            epsilon, delta = _sum(self.epsilon, cost.epsilon), round_up(cost.delta)
-        self.privacy_spent_ = (float(epsilon), delta)
+        best_estimator = _candidate(self.estimator, self.best_params_)
+        best_estimator.fit(X, y)
+        self.best_estimator_ = best_estimator
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(best_estimator, name):
+                setattr(self, name, getattr(best_estimator, name))
+        self.privacy_spent_ = (float(_sum(self.epsilon, cost.epsilon)), round_up(cost.delta))
 
     predict = _delegated("predict")
     predict_proba = _delegated("predict_proba")
@@ -349,6 +383,31 @@ def _candidate(estimator, parameters):
     return clone(estimator).set_params(**clone(parameters, safe=False))
 
 
+def _private_estimators(candidate):
+    """The private estimators in a candidate; for a function form, the scorer that it fits."""
+    return [_scorer_of(p) if isinstance(p, functools.partial) else p for p in private_parts(candidate).values()]
+
+
+def _scorer_of(function):
+    inspect.signature(function).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    return DPMICScorer(**function.keywords)
+
+
+def _check_before_data(private):
+    """Raise what a fit of a private estimator raises whatever the data: an error must come before a charge."""
+    private._check_parameters()
+    bounds, target_bounds, classes = private.bounds, private.target_bounds, private.classes
+    if check_kind(target_bounds, classes):
+        if not asks_for_data(target_bounds):
+            check_interval(target_bounds, "target_bounds")
+    elif not asks_for_data(classes):
+        check_classes(classes)
+    if bounds is None or (isinstance(bounds, tuple) and not any(map(np.ndim, bounds))):  # of any number of features
+        check_feature_bounds(bounds, 1, None)
+    resolve_B(private.B, 4, 1.0)  # any n and epsilon, as for c
+    resolve_c(private.c, 4, 1.0)
+
+
 def _for_a_part(estimator, parameters, n_parts, source):
     """The candidate as it is tried in each part.
 
@@ -358,9 +417,8 @@ def _for_a_part(estimator, parameters, n_parts, source):
     trial = _candidate(estimator, parameters)
     if is_private(trial):
         return _more_epsilon(trial, n_parts)
-    for name, value in trial.get_params().items():
-        if is_private(value):
-            trial.set_params(**{name: _more_epsilon(value, n_parts)})
+    for name, private in private_parts(trial).items():
+        trial.set_params(**{name: _more_epsilon(private, n_parts)})
     for name, value in trial.get_params().items():
         owner = trial.get_params().get(name.rpartition("__")[0], trial)
         if name.rpartition("__")[2] == "random_state" and value is None and not is_private(owner):

@@ -20,9 +20,12 @@ _SAFE_MESSAGES = re.compile(
     r"|Input (?:\w+ )?contains (?:NaN|infinity)|Sparse data was passed|The feature names should match"
     r"|X has \d+ features, but"
 )
-# Phrases without data inside messages of scikit-learn.
+# Phrases without data inside messages of scikit-learn, and of this package.
 _SAFE_PHRASES = re.compile(
     r"Unknown label type: (?:continuous|unknown)|Complex data not supported|y should be a 1d array"
+    r"|bounds must be \(lower, upper\), each a number or an array of shape \(n_features,\) = \(\d+,\)"
+    r"|bounds is a dict by feature name, but X has no feature names|bounds must have an entry for every feature"
+    r"|y must hold only labels that are in classes|classes and y must hold labels of one type"
 )
 
 
@@ -65,9 +68,18 @@ def errors_without_data():
 
 
 def public_messages(error):
-    """What the message of an error of any estimator says without quoting data: known phrases of scikit-learn."""
+    """What the message of an error of any estimator says without data: known phrases of scikit-learn and of ours."""
+    if _is_invalid_parameter(error.__cause__):  # which names the estimator, where the error names cross_validate
+        return public_messages(error.__cause__)
     first_line = str(error).partition("\n")[0]
+    if _is_invalid_parameter(error):
+        return [first_line.partition(". Got ")[0]]  # a score function may have got labels
     return [first_line.rstrip(".")] if _SAFE_MESSAGES.match(first_line) else _SAFE_PHRASES.findall(first_line)
+
+
+def _is_invalid_parameter(error):
+    """Whether scikit-learn raised this for an argument that is not as it declares, in words that declare it."""
+    return type(error).__name__ == "InvalidParameterError" and type(error).__module__.startswith("sklearn.")
 
 
 def check_table(estimator, X, y, y_numeric, **options):

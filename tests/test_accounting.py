@@ -110,7 +110,8 @@ def test_a_grid_may_replace_a_whole_step():
     cost = search_cost(GridSearchCV(pipeline(), grid, cv=2))
     assert cost.epsilon == 0.5 + 0.3 + 0.25 * 2 + 0.5
     assert cost.n_fits == 2 * 4 + 1
-    assert search_cost(GridSearchCV(pipeline(), {"select": [None]})).n_fits == 0
+    with pytest.warns(UserWarning, match="sees no private estimator"):
+        assert search_cost(GridSearchCV(pipeline(), {"select": [None]})).n_fits == 0
 
 
 def test_a_search_over_a_single_private_estimator():
@@ -305,10 +306,24 @@ def test_halving_is_bounded_where_it_depends_on_the_data():
 def test_the_text_says_what_is_outside_the_guarantee():
     text = repr(search_cost(GridSearchCV(pipeline(), GRID)))
     assert "epsilon=4.9, delta=0.0, n_fits=61, charged_epsilon=6.1" in text
+    assert "at most this for the private estimators seen" in text
     assert "scores" in text
     assert "outside the guarantee" in text
 
 
-def test_a_model_without_private_parts_costs_nothing():
-    cost = search_cost(GridSearchCV(make_pipeline(LinearRegression()), {}))
+HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC), k=1)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), make_pipeline(HIDDEN, LinearRegression())])
+def test_a_search_without_a_private_estimator_to_be_seen_costs_nothing_and_warns(estimator):
+    with pytest.warns(UserWarning, match="search_cost sees no private estimator in this search") as caught:
+        cost = search_cost(GridSearchCV(estimator, {}))
+    assert caught[0].filename == __file__
     assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)
+
+
+def test_a_private_estimator_in_one_candidate_is_seen():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost = search_cost(GridSearchCV(pipeline(), {"select": ["passthrough", pipeline()["select"]]}))
+    assert cost.n_fits == 6

@@ -1,6 +1,7 @@
 """The private choice of parameters: one record moves one part, and the choice is epsilon-DP for that."""
 
 import math
+import warnings
 from fractions import Fraction
 from functools import cache, partial
 from itertools import product
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -232,6 +235,22 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
     assert search.estimator["select"].ledger is ledger
 
 
+def test_a_ledger_of_the_private_parts_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
+    for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
+        search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]})
+        with pytest.warns(UserWarning, match="ledger is None, so the cost of the choice, epsilon=1.0, is") as caught:
+            search.fit(*table())
+        assert caught[0].filename == __file__
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search.set_params(ledger=ledger).fit(*table())
+            patch.setattr(search_module, "deal", None)
+            with pytest.raises(UserWarning, match="ledger is None"):
+                search.set_params(ledger=None).fit(*table())
+
+
 def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.5)
     monkeypatch.setattr(search_module, "cross_validate", None)
@@ -241,6 +260,23 @@ def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
         search.fit(*table())
     assert vars(search) == before
     assert ledger.entries() == []
+
+
+def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
+    full = BudgetLedger(tmp_path / "full.db", 0.1)
+    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
+    search.fit(*table())
+    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_parts=10)
+    with pytest.raises(BudgetError):
+        search.fit(*table())
+    assert [entry.what for entry in ledger.entries()] == ["PrivateGridSearch, choice"] * 2
+    assert (search.best_params_, search.best_index_, search.n_parts_) == ({"model__n_neighbors": 5}, 0, 10)
+    assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
+    assert search.privacy_spent_ == (1.0, 0.0)
+    assert not {"best_estimator_", "n_features_in_"} & set(vars(search))
+    with pytest.raises(NotFittedError):
+        search.predict(table()[0])
 
 
 def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
@@ -254,12 +290,12 @@ def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_pat
         return cross_validate(trial, *arguments, **parameters)
 
     monkeypatch.setattr(search_module, "cross_validate", spy)
-    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_parts=10).fit(*table())
+    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_parts=10, ledger=ledger).fit(*table())
     for trial in trials:
         assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
         assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
         assert isinstance(trial[2].random_state, int)
-    assert [entry.epsilon for entry in ledger.entries()] == [0.5, 0.25]
+    assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
     assert search.privacy_spent_ == (1.75, 0.0)
 
 
@@ -366,6 +402,118 @@ def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
 def test_bad_parameters_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
+
+
+def why(estimator, X, y, **parameters):
+    """What the error of a search tells of why every fit failed."""
+    with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
+        PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
+    return str(caught.value).partition("parts of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
+
+
+def test_a_bad_parameter_of_a_model_is_named_when_everything_fails():
+    expected = "The 'n_neighbors' parameter of KNeighborsRegressor must be an int in the range [1, inf) or None."
+    assert why(make_pipeline(KNeighborsRegressor("three")), *table()) == expected
+
+
+def score_that_quotes(estimator, X, y):
+    return r2_score(
+        f"patient {y[0]}", y
+    )  # 'The 'y_true' parameter of r2_score must be ... Got 'patient 0.73' instead.'
+
+
+class InvalidParameterError(ValueError):
+    """Of another package, whose messages nobody knows."""
+
+
+def score_that_fails_otherwise(estimator, X, y):
+    raise InvalidParameterError(f"patient {y[0]}")
+
+
+def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
+    expected = "The 'y_true' parameter of r2_score must be an array-like."
+    assert why(Ridge(), *table(), scoring=score_that_quotes) == expected
+    assert why(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        (
+            {"bounds": ([0, 0], [1, 1])},
+            "bounds must be (lower, upper), each a number or an array of shape (n_features,) = (3,).",
+        ),
+        ({"bounds": {"age": (0, 1)}}, "bounds is a dict by feature name, but X has no feature names."),
+        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes."),
+        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type."),
+    ],
+)
+def test_what_of_the_data_does_not_fit_a_private_estimator_is_told(change, expected):
+    X, y = table()
+    assert why(pipeline(**change), X, (y > 0.5).astype(int)) == expected
+
+
+def test_features_without_bounds_are_told():
+    pandas = pytest.importorskip("pandas")
+    X, y = table()
+    X = pandas.DataFrame(X, columns=["age", "height", "weight"])
+    assert why(pipeline(bounds={"age": (0, 1)}), X, y) == "bounds must have an entry for every feature."
+
+
+def test_eight_records_are_needed_and_enough():
+    for n in (0, 2, 7):
+        with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
+            PrivateGridSearch(Ridge(), {}).fit(*table(n))
+    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_parts_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"bounds": None}, "bounds is None, but the public range of the features is needed"),
+        ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
+        ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
+        ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),
+        ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+        ({"epsilon": "high"}, "epsilon must be a number > 0"),
+        ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
+        ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
+        ({"B": 2}, "B must be a number >= 4"),
+        ({"c": 0}, "c must be a number > 0"),
+    ],
+)
+def test_bad_parameters_of_private_parts_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    good = {"epsilon": 0.5} | PUBLIC
+    for grid in (
+        {"select": [DPMICSelector(**good), DPMICSelector(**good | change)]},
+        {"select": [SelectKBest(DPMICScorer(**good)), SelectKBest(DPMICScorer(**good | change))]},
+        {"select": [SelectKBest(partial(dp_mic_regression, **good | change))]},
+        [{"select__k": [1]}, {f"select__{name}": [value] for name, value in change.items()}],
+    ):
+        with pytest.raises(ValueError, match=message):
+            PrivateGridSearch(pipeline(), grid, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_charge(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    with pytest.raises(ValueError, match="k must be an int >= 1 or 'all'"):
+        PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
+    scorer = partial(dp_mic_regression, epsilon=0.5, bounds=(0, 1), classes=[0, 1])
+    with pytest.raises(TypeError, match=r"missing a required .*target_bounds"):
+        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+@seeded
+def test_what_is_read_from_the_data_is_not_refused():
+    selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
+    for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
+        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_parts=4).fit(*table())
+    selector.set_params(target_bounds=None, classes="data")
+    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_parts=4).fit(table()[0], table()[1] > 0.5)
 
 
 @seeded
