@@ -111,6 +111,8 @@ def private_parts(estimator):
 def _own_cost(private):
     """Of an estimator, or of a function form, whose cost is among its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
+    if "epsilon" not in given:
+        raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
     epsilon = given["epsilon"]
     return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(given.get("delta", 0.0)), 1)
 

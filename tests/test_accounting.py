@@ -327,3 +327,11 @@ def test_a_private_estimator_in_one_candidate_is_seen():
         warnings.simplefilter("error")
         cost = search_cost(GridSearchCV(pipeline(), {"select": ["passthrough", pipeline()["select"]]}))
     assert cost.n_fits == 6
+
+
+def test_a_function_form_without_its_epsilon_is_named():
+    search = GridSearchCV(make_pipeline(SelectKBest(partial(dp_mic_regression, **PUBLIC)), Ridge()), {})
+    with pytest.raises(
+        ValueError, match=r"epsilon must be among the arguments of functools.partial\(dp_mic_regression"
+    ):
+        search_cost(search)
