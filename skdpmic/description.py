@@ -59,7 +59,7 @@ def _check_names(bounds, feature_names):
 
 def _check_n_features(bounds, n_features, names):
     if n_features is None:
-        n_features = len(names) if names is not None else _n_features_of(bounds)
+        n_features = len(names) if names is not None else n_features_of(bounds)
     if not isinstance(n_features, numbers.Integral) or n_features < 1:
         raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
     if names is not None and len(names) != n_features:
@@ -67,7 +67,10 @@ def _check_n_features(bounds, n_features, names):
     return int(n_features)
 
 
-def _n_features_of(bounds):
+def n_features_of(bounds):
+    """How many features bounds tell of; None if they are the same for any number."""
+    if isinstance(bounds, dict):
+        return len(bounds)
     try:
         return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
     except TypeError:

@@ -4,6 +4,7 @@ Only sketches travel. The functions change none of their arguments: a task may r
 lost, and no record is counted twice.
 """
 
+import numbers
 from functools import reduce
 
 from skdpmic.sketch import RangeGridSketch
@@ -93,11 +94,12 @@ def _partitions(X, y):
     if not is_dask_collection(y):
         raise TypeError(f"y must be a dask collection where X is one, got {type(y).__name__}.")
     lengths = [_known_length(X), _known_length(y)]
-    if None not in lengths and lengths[0] != lengths[1]:
+    are_known = None not in lengths  # if not, the workers compare them
+    if are_known and lengths[0] != lengths[1]:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
     if hasattr(X, "chunks") and hasattr(y, "chunks"):
         X = X.rechunk({1: -1})
-        if X.chunks[0] != y.chunks[0] and _known_length(X) is not None:  # the workers compare unknown lengths
+        if are_known and X.chunks[0] != y.chunks[0]:
             y = y.rechunk({0: X.chunks[0]})
     partitions = [_tasks(X), _tasks(y)]
     n_X, n_y = map(len, partitions)
@@ -126,7 +128,7 @@ def n_rows(X):
 def _known_length(collection):
     """How many rows a dask array has, if it knows; None otherwise."""
     length = getattr(collection, "shape", (None,))[0]
-    return length if isinstance(length, int) else None
+    return int(length) if isinstance(length, numbers.Integral) else None
 
 
 def feature_names(X):

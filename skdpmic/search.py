@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.accounting import cost_of_candidate, is_private, private_parts
 from skdpmic.defaults import resolve_B, resolve_c
+from skdpmic.description import describe, n_features_of
 from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.filters import round_up
@@ -26,14 +27,7 @@ from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.scorer import DPMICScorer
-from skdpmic.targets import check_classes, check_kind
-from skdpmic.validation import (
-    asks_for_data,
-    check_feature_bounds,
-    check_n_jobs,
-    public_messages,
-    unchanged_on_error,
-)
+from skdpmic.validation import asks_for_data, check_n_jobs, public_messages, unchanged_on_error
 
 
 def _delegated(name):
@@ -396,14 +390,9 @@ def _scorer_of(function):
 def _check_before_data(private):
     """Raise what a fit of a private estimator raises whatever the data: an error must come before a charge."""
     private._check_parameters()
-    bounds, target_bounds, classes = private.bounds, private.target_bounds, private.classes
-    if check_kind(target_bounds, classes):
-        if not asks_for_data(target_bounds):
-            check_interval(target_bounds, "target_bounds")
-    elif not asks_for_data(classes):
-        check_classes(classes)
-    if bounds is None or (isinstance(bounds, tuple) and not any(map(np.ndim, bounds))):  # of any number of features
-        check_feature_bounds(bounds, 1, None)
+    described = private.bounds, private.target_bounds, private.classes
+    if not any(map(asks_for_data, described)):
+        describe(*described, n_features=n_features_of(private.bounds) or 1, feature_names=None)
     resolve_B(private.B, 4, 1.0)  # any n and epsilon, as for c
     resolve_c(private.c, 4, 1.0)
 

@@ -123,6 +123,16 @@ def test_partitions_without_records_may_have_labels_of_any_type():
 
 
 @seeded
+def test_one_length_may_be_unknown():
+    every = collections(*table())
+    X, y = every["frame"][0].to_dask_array(lengths=True), every["unknown lengths"][1]
+    expected = published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(*table()))
+    assert published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(X, y)) == expected
+    with pytest.raises(ValueError, match="same partitions, got 3 and 11"):
+        DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
+
+
+@seeded
 def test_columns_without_names_are_matched_to_no_dict_of_bounds():
     X, y = collections(*table())["array"]
     with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):

@@ -105,9 +105,7 @@ class ContinuousTarget(_Target):
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        values = np.ascontiguousarray(x, dtype=np.float64)
-        lo, hi = float(bounds[0]), float(bounds[1])
-        return _mic_r_of_column(values, lo, hi, self._partitions, self._axis, self._plan, self._table)
+        return _mic_r_of_column(*_as_compiled_for(x, bounds), self._partitions, self._axis, self._plan, self._table)
 
 
 class DiscreteTarget(_Target):
@@ -148,9 +146,12 @@ def _mic_r_of_column(values, lo, hi, partitions, y, plan, table):
 
 def placed(values, bounds, partitions):
     """The axis of `values` within `bounds`."""
-    # One type and layout for all columns, so that the kernel is compiled once.
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    return range_axis(values, float(bounds[0]), float(bounds[1]), partitions)
+    return range_axis(*_as_compiled_for(values, bounds), partitions)
+
+
+def _as_compiled_for(values, bounds):
+    """One type and layout for all columns, so that kernels are compiled once."""
+    return np.ascontiguousarray(values, dtype=np.float64), float(bounds[0]), float(bounds[1])
 
 
 @jit

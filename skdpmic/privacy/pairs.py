@@ -74,11 +74,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     check_epsilon(epsilon)
     check_ledger(ledger)
     B, c = resolve_B(B, len(x), epsilon), resolve_c(c, len(x), epsilon)
-    source = entropy_source(random_state)
-    if random_state is not None:
-        warn_of_seed(stacklevel=2)
-    if ledger is not None:
-        ledger.charge("mic_r_laplace", epsilon, n=len(x), d=1)
+    source = _pay("mic_r_laplace", epsilon, len(x), ledger, random_state)
 
     target = ContinuousTarget(y, y_bounds, B, c)
     score = target.score(x, x_bounds)
@@ -154,11 +150,7 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     check_B(B)
     check_c(c)
     check_ledger(ledger)
-    source = entropy_source(random_state)
-    if random_state is not None:
-        warn_of_seed(stacklevel=2)
-    if ledger is not None:
-        ledger.charge("mic_e_laplace", epsilon, n=len(x), d=1)
+    source = _pay("mic_e_laplace", epsilon, len(x), ledger, random_state)
 
     n, B = len(x), grid_size(B, len(x))
     plan = mass_plan(B, c)
@@ -243,16 +235,22 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     check_ledger(ledger)
     B = resolve_B(B, len(x), epsilon)
     n_parts, _ = resolve_parts(B, c, len(x), epsilon)
-    source = entropy_source(random_state)
-    if random_state is not None:
-        warn_of_seed(stacklevel=2)
-    if ledger is not None:
-        ledger.charge("mic_r_geometric", epsilon, n=len(x), d=1)
+    source = _pay("mic_r_geometric", epsilon, len(x), ledger, random_state)
 
     counter = TableCounter(parts_of_range(y, y_bounds, n_parts), n_parts, n_parts)
     mechanism = GeometricMechanism.for_budget(epsilon, 1)
     noisy = mechanism.release(counter.count(x, x_bounds), len(x), source)
     return TableScorer(len(x), mechanism.scale, B, is_discrete=False).score(noisy)
+
+
+def _pay(what, epsilon, n, ledger, random_state):
+    """The source of noise, once the ledger is charged; what is wrong with it must come out before that."""
+    source = entropy_source(random_state)
+    if random_state is not None:
+        warn_of_seed(stacklevel=3)
+    if ledger is not None:
+        ledger.charge(what, epsilon, n=n, d=1)
+    return source
 
 
 def _random_keys(n, source):
