@@ -3,47 +3,13 @@
 import contextlib
 import math
 import os
-import sqlite3
-import tempfile
-import threading
+from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import NamedTuple
 
 from skdpmic.exceptions import BudgetError
 from skdpmic.privacy.arguments import check_delta, check_epsilon
 from skdpmic.privacy.filters import Cost, make_filter
-
-_APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
-_VERSION = 1  # of the tables below
-_WAIT = 60  # seconds for other processes to finish writing
-_TABLES = (
-    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL)",
-    "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
-    "delta REAL NOT NULL, rho REAL, n INTEGER, d INTEGER)",
-)
-_NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
-
-# A fork while another thread is inside SQLite would leave the child with locks that nobody releases.
-_inside_sqlite = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_inside_sqlite.acquire,
-        after_in_parent=_inside_sqlite.release,
-        after_in_child=_inside_sqlite.release,
-    )
-
-
-class LedgerEntry(NamedTuple):
-    """One charge of a :class:`BudgetLedger`."""
-
-    what: str  # who spent
-    when: str  # UTC, ISO 8601
-    epsilon: float
-    delta: float
-    n: int | None  # records
-    d: int | None  # features
-    rho: float | None  # of a zCDP guarantee, where one was given
+from skdpmic.privacy.ledger_file import LedgerEntry, create_ledger_file, open_ledger_file
 
 
 class BudgetLedger:
@@ -70,9 +36,10 @@ class BudgetLedger:
     ------
     ValueError
         If a parameter is not as described, if the file exists and has other limits, or if it is no ledger or
-        is damaged.
+        is damaged; the message says which entry is.
     OSError
-        If the file cannot be read or written, or is locked for more than a minute.
+        If the file cannot be read or written, or is locked for more than a minute; if it has a second name (a hard
+        link); or if it was moved without its journal.
 
     See Also
     --------
@@ -86,6 +53,12 @@ class BudgetLedger:
 
     Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
     the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
+
+    **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a second
+    budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only while no
+    process uses it, together with the file ``<path>-journal`` if there is one, which undoes half a write after a crash.
+    In a container, mount the folder, not the file alone. Digests of all entries are checked at every use, so a damaged
+    file is an error, never a lower total; they do not stop people who can write to the file.
 
     References
     ----------
@@ -128,8 +101,8 @@ class BudgetLedger:
         self.delta = float(delta)
         self.composition = composition
         if not os.path.exists(self.path):
-            self._create()
-        self._check_integrity()
+            create_ledger_file(self.path, self._limits())
+        self.entries()  # raises if they cannot be read
 
     @classmethod
     def open(cls, path):
@@ -148,14 +121,12 @@ class BudgetLedger:
         ValueError
             If the file is no ledger, or is damaged.
         OSError
-            If it cannot be read.
+            If it cannot be read, has a second name, or was moved without its journal.
         """
         ledger = cls.__new__(cls)
         ledger.path = os.path.realpath(path)
-        with ledger._transaction("DEFERRED", check_limits=False) as connection:
-            (limits,) = connection.execute("SELECT epsilon, delta, composition FROM limits")
-        ledger.epsilon, ledger.delta, ledger.composition = limits
-        ledger._check_integrity()
+        with open_ledger_file(ledger.path, "DEFERRED") as file:
+            ledger.epsilon, ledger.delta, ledger.composition = file.limits
         return ledger
 
     def charge(self, what, epsilon, delta=0.0, *, rho=None, n=None, d=None):
@@ -181,7 +152,7 @@ class BudgetLedger:
         BudgetError
             If the total would pass the limit. Nothing is written then.
         ValueError
-            If an argument is not as described, or the file is no longer this ledger.
+            If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
             If the charge cannot be written. Do not publish anything then.
         """
@@ -192,18 +163,15 @@ class BudgetLedger:
         cost = Cost(float(epsilon), float(delta), None if rho is None else float(rho))
         limit = self._filter()
         limit.check(cost)
-        with self._transaction("IMMEDIATE") as connection:
-            costs = _costs(connection)
+        with self._open_file("IMMEDIATE") as file:
+            costs = _costs(file.entries)
             if math.inf in cost or not limit.accepts([*costs, cost]):
                 raise BudgetError(
                     f"a cost of (epsilon, delta) = {cost[:2]} does not fit in the ledger {self.path!r}: "
                     f"{limit.spent(costs)} of {(self.epsilon, self.delta)} is spent."
                 )
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            connection.execute(
-                "INSERT INTO entries (what, time, epsilon, delta, rho, n, d) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (str(what), now, cost.epsilon, cost.delta, cost.rho, _whole(n), _whole(d)),
-            )
+            file.append(LedgerEntry(str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho))
 
     def spent(self):
         """What all charges cost together.
@@ -213,7 +181,7 @@ class BudgetLedger:
         epsilon, delta : float
             With composition="zcdp", the better of the two ways of adding up.
         """
-        return self._filter().spent(self._read_costs())
+        return self._filter().spent(_costs(self.entries()))
 
     def remaining(self):
         """The largest cost that would still be accepted.
@@ -224,7 +192,7 @@ class BudgetLedger:
             With composition="basic", limit minus spent. With "zcdp" the cost of one fit: with Gaussian noise at this
             delta, or, if delta is 0, with Laplace noise.
         """
-        return self._filter().remaining(self._read_costs())
+        return self._filter().remaining(_costs(self.entries()))
 
     def entries(self):
         """All charges, oldest first.
@@ -234,9 +202,8 @@ class BudgetLedger:
         list of LedgerEntry
             Named tuples (what, when, epsilon, delta, n, d, rho).
         """
-        with self._transaction("DEFERRED") as connection:
-            rows = connection.execute("SELECT what, time, epsilon, delta, n, d, rho FROM entries ORDER BY id")
-            return [LedgerEntry(*row) for row in rows]
+        with self._open_file("DEFERRED") as file:
+            return file.entries
 
     def __enter__(self):
         return self
@@ -263,90 +230,29 @@ class BudgetLedger:
     def _filter(self):
         return make_filter(self.composition, self.epsilon, self.delta)
 
-    def _read_costs(self):
-        with self._transaction("DEFERRED") as connection:
-            return _costs(connection)
-
-    def _create(self):
-        """Write a new ledger under another name, and link it to its path: no one ever sees half of it."""
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.path), prefix=".ledger-") as folder:
-            draft = os.path.join(folder, "ledger")
-            Path(draft).touch()
-            with _inside_sqlite, _errors_about(self.path), contextlib.closing(_connect(draft)) as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                for table in _TABLES:
-                    connection.execute(table)
-                connection.execute("INSERT INTO limits VALUES (?, ?, ?)", self._limits())
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-                connection.execute("COMMIT")
-            with contextlib.suppress(FileExistsError):  # another process was faster
-                os.link(draft, self.path)
-
-    @contextlib.contextmanager
-    def _transaction(self, kind, check_limits=True):
-        """A connection inside a transaction on this ledger, which an error undoes."""
-        with _inside_sqlite, _errors_about(self.path), contextlib.closing(_connect(self.path)) as connection:
-            connection.execute(f"BEGIN {kind}")
-            self._check_kind(connection)
-            if check_limits:
-                self._check_limits(connection)
-            yield connection
-            connection.execute("COMMIT")
-
-    def _check_kind(self, connection):
-        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if application_id != _APPLICATION_ID:
-            raise ValueError(f"{self.path!r} is not a privacy ledger.")
-        if version != _VERSION:
-            raise ValueError(
-                f"the ledger {self.path!r} has format {version}, and this version of skdpmic reads {_VERSION}."
-            )
-
-    def _check_limits(self, connection):
-        stored = connection.execute("SELECT epsilon, delta, composition FROM limits").fetchone()
-        if stored != self._limits():
-            raise ValueError(
-                f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {stored}, got "
-                f"{self._limits()}. BudgetLedger.open(path) takes those that are stored."
-            )
-
     def _limits(self):
         return self.epsilon, self.delta, self.composition
 
-    def _check_integrity(self):
-        with self._transaction("DEFERRED") as connection:
-            if connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-                raise sqlite3.DatabaseError("it is damaged")
+    @contextlib.contextmanager
+    def _open_file(self, kind):
+        """The file, inside a transaction, if it still has these limits."""
+        with open_ledger_file(self.path, kind) as file:
+            if file.limits != self._limits():
+                raise ValueError(
+                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {file.limits}, got "
+                    f"{self._limits()}. BudgetLedger.open(path) takes those that are stored."
+                )
+            yield file
 
 
-def _connect(path):
-    """A connection to an existing file: one that vanished must not come back as a new budget."""
-    connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None)
-    connection.execute("PRAGMA synchronous = EXTRA")  # FULL could undo the last charge if the power fails
-    return connection
-
-
-def _costs(connection):
-    """All costs so far, equal ones together."""
-    rows = connection.execute("SELECT epsilon, delta, rho, COUNT(*) FROM entries GROUP BY epsilon, delta, rho")
-    return [Cost(*row) for row in rows]
+def _costs(entries):
+    """What the entries cost, equal ones together."""
+    counts = Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries)
+    return [Cost(*cost, count) for cost, count in counts.items()]
 
 
 def _whole(number):
     return None if number is None else int(number)
-
-
-@contextlib.contextmanager
-def _errors_about(path):
-    """Turn SQLite's errors into ones that name the file and say whether it is the file's fault."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
-            raise ValueError(f"{path!r} is not a privacy ledger, or is damaged ({error}).") from None
-        raise OSError(f"the ledger {path!r} cannot be used: {error}.") from None
 
 
 def check_ledger(ledger):

@@ -1,0 +1,246 @@
+"""The file of a ledger: what is written stays, and what is read is what was written (``docs/theory/ledger.md``).
+
+Each entry has a digest, of its values and of the digest before it. Digests notice rot, not people who can write to
+the file: these can compute them as well.
+"""
+
+import contextlib
+import glob
+import hashlib
+import os
+import secrets
+import sqlite3
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+_APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
+_VERSION = 2  # of the tables below
+_WAIT = 60  # seconds for other processes to finish writing
+_TABLES = (
+    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)",
+    "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
+    "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, digest BLOB NOT NULL)",
+    # The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
+    "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)",
+)
+_DRAFT = ".ledger-"  # how the name of a draft begins
+_NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
+
+# A fork while another thread is inside SQLite would leave the child with locks that nobody releases.
+_inside_sqlite = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_inside_sqlite.acquire,
+        after_in_parent=_inside_sqlite.release,
+        after_in_child=_inside_sqlite.release,
+    )
+
+
+class LedgerEntry(NamedTuple):
+    """One charge of a :class:`BudgetLedger`."""
+
+    what: str  # who spent
+    when: str  # UTC, ISO 8601
+    epsilon: float
+    delta: float
+    n: int | None  # records
+    d: int | None  # features
+    rho: float | None  # of a zCDP guarantee, where one was given
+
+
+def create_ledger_file(path, limits):
+    """Write a draft, and give it this name unless that is taken: no one ever sees half a file."""
+    _check_place(path)
+    draft = os.path.join(os.path.dirname(path), _DRAFT + secrets.token_hex(8))
+    try:
+        open(draft, "x").close()
+        _write_new(draft, path, limits)
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def open_ledger_file(path, kind):
+    """A :class:`LedgerFile` inside a transaction of this kind, which an error undoes."""
+    with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(path)) as connection:
+        connection.execute(f"BEGIN {kind}")
+        yield LedgerFile(path, connection)
+        connection.execute("COMMIT")
+
+
+class LedgerFile:
+    """What is in the file during one transaction, after everything that can be wrong with it was looked for.
+
+    Attributes
+    ----------
+    limits : tuple
+        (epsilon, delta, composition).
+    entries : list of LedgerEntry
+        Those at the beginning of the transaction, oldest first.
+    """
+
+    def __init__(self, path, connection):
+        self._path, self._connection = path, connection
+        self._check_kind()
+        self._check_names()
+        self._check_pages()
+        last_path, last_digest = self._only_row("head")
+        self._check_journal_of(last_path)
+        self.limits, first_digest = self._read_limits()
+        self.entries, self._digest = self._read_entries(first_digest)
+        if last_digest != _digest(self._digest, last_path):
+            raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
+
+    def append(self, entry):
+        """Write a :class:`LedgerEntry`."""
+        self._connection.execute(
+            "INSERT INTO entries (what, time, epsilon, delta, n, d, rho, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '')",
+            entry,
+        )
+        self._digest = _seal(self._connection, "entries", self._digest)
+        path = os.fsencode(self._path)
+        self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, _digest(self._digest, path)))
+
+    def _check_kind(self):
+        (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if application_id != _APPLICATION_ID:
+            raise ValueError(f"{self._path!r} is not a privacy ledger.")
+        if version != _VERSION:
+            raise ValueError(
+                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads {_VERSION}."
+            )
+
+    def _check_names(self):
+        """Refuse hard links: each name has a journal of its own, which could undo what was written by another."""
+        if os.stat(self._path).st_nlink > 1:
+            _remove_draft(self._path)
+        if (n_names := os.stat(self._path).st_nlink) > 1:
+            raise OSError(
+                f"the ledger {self._path!r} has {n_names} names (hard links), and a charge by one could be undone by "
+                "another. Remove all but the one by which it was used."
+            )
+
+    def _check_journal_of(self, last_path):
+        """Refuse a file that was moved without the journal which says how to undo half a write."""
+        if not isinstance(last_path, bytes):
+            raise sqlite3.DatabaseError("its head was changed")
+        last_path = os.fsdecode(last_path)
+        journal = _journal(last_path)
+        if os.path.exists(journal) and not _is_same_name(last_path, self._path):
+            remedy = (
+                f"Open {last_path!r} first, which removes it."
+                if os.path.exists(last_path)
+                else f"Move the ledger back, or that file to {_journal(self._path)!r}."
+            )
+            raise OSError(
+                f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} is still there: half a "
+                f"write may have to be undone. {remedy}"
+            )
+
+    def _check_pages(self):
+        if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
+            raise sqlite3.DatabaseError("its pages are not in order")
+        if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(table,) for table in _TABLES]:
+            raise sqlite3.DatabaseError("its tables were changed")
+
+    def _only_row(self, table):
+        rows = self._connection.execute(f"SELECT * FROM {table}").fetchall()
+        if len(rows) != 1:
+            raise sqlite3.DatabaseError(f"its {table} was changed or lost")
+        return rows[0]
+
+    def _read_limits(self):
+        *limits, digest = self._only_row("limits")
+        if digest != _digest(b"", tuple(limits)):
+            raise sqlite3.DatabaseError("its limits were changed")
+        return tuple(limits), digest
+
+    def _read_entries(self, digest):
+        """All entries, and the digest of the last, if each is what was written after the one before it."""
+        entries = []
+        for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
+            digest = _digest(digest, row[:-1])
+            if digest != row[-1]:
+                raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
+            entries.append(LedgerEntry._make(row[1:-1]))
+        return entries, digest
+
+
+def _check_place(path):
+    """Refuse a place for a new file that does not exist, or where a journal would write an old ledger into it."""
+    folder, journal = os.path.dirname(path), _journal(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"the ledger {path!r} cannot be made: there is no folder {folder!r}.")
+    if os.path.exists(journal) and not os.path.exists(path):  # looked for in this order, as others may be making it
+        raise FileExistsError(
+            f"the ledger {path!r} cannot be made: {journal!r} belongs to a ledger that was there. If that was moved, "
+            "move this file beside it, under its new name; if it was deleted, delete this file, too."
+        )
+
+
+def _write_new(draft, path, limits):
+    with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(draft)) as connection:
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a draft that is not finished is not used
+        connection.execute("BEGIN IMMEDIATE")
+        for table in _TABLES:
+            connection.execute(table)
+        connection.execute("INSERT INTO limits VALUES (?, ?, ?, '')", limits)
+        digest = _seal(connection, "limits", b"")
+        connection.execute("INSERT INTO head VALUES (?, ?)", (os.fsencode(path), _digest(digest, os.fsencode(path))))
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute("COMMIT")
+
+
+def _remove_draft(path):
+    """Remove the draft's name for the process that made this file, and is about to do it or was killed before."""
+    for draft in glob.glob(os.path.join(glob.escape(os.path.dirname(path)), _DRAFT + "*")):
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samefile(draft, path):
+                os.unlink(draft)
+
+
+def _connect(path):
+    """A connection to an existing file: one that vanished must not come back as a new budget."""
+    connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None)
+    connection.execute("PRAGMA synchronous = EXTRA")  # FULL could undo the last charge if the power fails
+    return connection
+
+
+def _seal(connection, table, previous):
+    """Write the digest of the newest row, of the values that a reader will get."""
+    row = connection.execute(f"SELECT * FROM {table} WHERE rowid = last_insert_rowid()").fetchone()
+    digest = _digest(previous, row[:-1])
+    connection.execute(f"UPDATE {table} SET digest = ? WHERE rowid = last_insert_rowid()", (digest,))
+    return digest
+
+
+def _digest(previous, values):
+    """A digest of all bits of these values, and by `previous` of all that was written before them."""
+    return hashlib.sha256(previous + ascii(values).encode()).digest()
+
+
+def _journal(path):
+    """Where SQLite writes down how to undo a transaction on this file."""
+    return f"{path}-journal"
+
+
+def _is_same_name(path, other):
+    """Whether two paths name a file in the same way, perhaps through different mounts of its folder."""
+    folder, other_folder = os.path.dirname(path), os.path.dirname(other)
+    return os.path.basename(path) == os.path.basename(other) and os.path.samefile(folder, other_folder)
+
+
+@contextlib.contextmanager
+def _errors_about(path):
+    """Turn SQLite's errors into ones that name the file and say whether it is the file's fault."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
+            raise ValueError(f"{path!r} is not a privacy ledger, or is damaged ({error}).") from None
+        raise OSError(f"the ledger {path!r} cannot be used: {error}.") from None
