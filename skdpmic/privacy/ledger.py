@@ -54,11 +54,11 @@ class BudgetLedger:
     Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
     the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
 
-    **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a second
-    budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only while no
-    process uses it, together with the file ``<path>-journal`` if there is one, which undoes half a write after a crash.
-    In a container, mount the folder, not the file alone. Digests of all entries are checked at every use, so a damaged
-    file is an error, never a lower total; they do not stop people who can write to the file.
+    **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
+    second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only
+    while no process uses it, together with the file ``<path>-journal`` if there is one, which undoes half a write
+    after a crash. In a container, mount the folder, not the file alone. Digests of all entries are checked at every
+    use, so a damaged file is an error, never a lower total; they do not stop people who can write to the file.
 
     References
     ----------

@@ -241,11 +241,12 @@ def test_a_crash_while_noise_is_drawn_loses_the_result_not_the_charge(path, name
 @pytest.mark.parametrize("name", FITS)
 def test_a_charge_that_cannot_be_written_draws_no_noise(path, name, monkeypatch):
     ledger = BudgetLedger(path, 1.0)
+    FITS[name](ledger)  # so that nothing else has to be written any more, as compiled code
     with broken_noise(monkeypatch), files_up_to(0), pytest.raises(OSError, match="cannot be used"):
         FITS[name](ledger)
-    assert ledger.entries() == []
-    FITS[name](ledger)
     assert ledger.spent() == (0.5, 0.0)
+    FITS[name](ledger)
+    assert ledger.spent() == (1.0, 0.0)
 
 
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
