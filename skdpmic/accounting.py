@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import numbers
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import sklearn.model_selection
-from sklearn.base import clone, is_classifier
+from sklearn.base import OneToOneFeatureMixin, clone, is_classifier
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.feature_selection import (
     GenericUnivariateSelect,
@@ -46,19 +47,10 @@ from skdpmic.scorer import dp_mic_classif, dp_mic_regression
 
 # --- One fit ------------------------------------------------------------------------------------------------------
 
+UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
+
 # What fits each of its parts once when it is fitted.
-_FITS_PARTS_ONCE = (
-    Pipeline,
-    FeatureUnion,
-    ColumnTransformer,
-    TransformedTargetRegressor,
-    SelectKBest,
-    SelectPercentile,
-    SelectFpr,
-    SelectFdr,
-    SelectFwe,
-    GenericUnivariateSelect,
-)
+_FITS_PARTS_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor, *UNIVARIATE)
 
 
 class FitCost(NamedTuple):
@@ -106,6 +98,50 @@ def is_private(candidate):
 def private_parts(estimator):
     """Private estimators and function forms in `estimator`, by parameter name; "" is `estimator` itself."""
     return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
+
+
+UNKNOWN = object()  # of names: whether there are any depends on a step before
+
+
+def given_the_table(estimator, n_features, names):
+    """The private estimators in `estimator` whose number of features follows from that of the table.
+
+    Parameters
+    ----------
+    estimator : estimator or function form
+    n_features : int or None
+        Columns of the table.
+    names : sequence of str or None
+        Their names, if they have some.
+
+    Yields
+    ------
+    private : estimator or function form
+    n_features : int or None
+        Columns that it will be given.
+    names : sequence of str, None or UNKNOWN
+    """
+    if is_private(estimator):
+        yield estimator, n_features, names
+    elif isinstance(estimator, Pipeline):
+        for _, step in estimator.steps:
+            if step is not None and not isinstance(step, str):
+                yield from given_the_table(step, n_features, names)
+                if not isinstance(step, OneToOneFeatureMixin):
+                    return
+                names = UNKNOWN
+    elif isinstance(estimator, FeatureUnion):
+        for _, transformer in estimator.transformer_list:
+            yield from given_the_table(transformer, n_features, names)
+    elif isinstance(estimator, UNIVARIATE):
+        yield from given_the_table(estimator.score_func, n_features, None)  # as an array
+    elif isinstance(estimator, TransformedTargetRegressor):
+        yield from given_the_table(estimator.regressor, n_features, names)
+    elif isinstance(estimator, ColumnTransformer):
+        for _, transformer, columns in estimator.transformers:
+            if isinstance(columns, list) and not any(isinstance(column, bool) for column in columns):
+                by_name = all(isinstance(column, str) for column in columns)
+                yield from given_the_table(transformer, len(columns), columns if by_name else names and UNKNOWN)
 
 
 def _own_cost(private):
@@ -387,7 +423,7 @@ _BY_RECORDS = (
 
 
 def _warn_of_splits_by_records(search):
-    is_default = isinstance(search.cv, int | type(None)) and is_classifier(search.estimator)
+    is_default = _is_number_of_folds(search.cv) and is_classifier(search.estimator)
     kind = StratifiedKFold if is_default else type(search.cv)
     if issubclass(kind, _BY_RECORDS):
         warnings.warn(
@@ -414,9 +450,13 @@ def _splits(search, n_samples):
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples, if it depends on that."
         raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
-    if cv is splitter or isinstance(cv, int | type(None)):
+    if cv is splitter or _is_number_of_folds(cv):
         return n_splits, _n_trainings(splitter, n_splits, n_samples)
     return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))
+
+
+def _is_number_of_folds(cv):
+    return cv is None or isinstance(cv, numbers.Integral)
 
 
 def _n_trainings(splitter, n_splits, n_samples):

@@ -1,8 +1,8 @@
 """What both estimators do: from a table and a budget to scores with noise."""
 
+import math
 import numbers
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,6 +15,7 @@ from skdpmic.agreement import check_agreement, check_publishable
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
 from skdpmic.description import check_public, describe
 from skdpmic.distributed import count_collection, feature_names, n_rows
+from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -35,13 +36,6 @@ from skdpmic.validation import (
     unchanged_on_error,
     warn_of_data,
 )
-
-
-class RawScores(NamedTuple):
-    """Scores without noise, and how far one record can move each. Lives within `fit` only."""
-
-    values: np.ndarray  # (n_features,)
-    steps: int  # sensitivity, in grid steps
 
 
 def _check_expected(name, n):
@@ -228,11 +222,7 @@ class BaseDPMIC(BaseEstimator):
         """
         self._check_parameters()
         _check_expected("n_samples", n_samples)
-        public = {"bounds": self.bounds, "target_bounds": self.target_bounds, "classes": self.classes}
-        public |= {"n_features": n_features, "feature_names": feature_names}
-        description = describe(**public)
-        sizes = self._grid_sizes(n_samples, description.n_features, description.n_classes)
-        return RangeGridSketch(**public, **sizes._asdict())
+        return self._empty_sketch(n_samples, n_features, feature_names)
 
     def __getstate__(self):
         if "_sketch" in vars(self):
@@ -259,17 +249,25 @@ class BaseDPMIC(BaseEstimator):
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
-        needs_n = "auto" in (self.B, self.c) or (isinstance(self.B, numbers.Real) and self.B < 1)
-        n_samples = n_rows(X) if needs_n else 4
+        n_samples = n_rows(X) if self._sizes_depend_on_n() else math.inf  # which would take a pass over the rows
         if n_samples < 4:
             raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")
-        return self._accept(count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y))
+        data = self._accept(count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y))
+        self._grid_sizes(data.n_samples, self.n_features_in_, data.n_classes)  # an error, if too large for so many
+        return data
 
     def _sketch_for(self, n_samples, n_features, names):
         """An empty sketch for a table at hand, whose columns a dict of bounds must match by their names."""
         if isinstance(self.bounds, dict):
             check_feature_bounds(self.bounds, n_features, names)
-        return self.empty_sketch(n_samples, n_features=n_features, feature_names=names)
+        return self._empty_sketch(n_samples, n_features, names)
+
+    def _empty_sketch(self, n_samples, n_features, feature_names):
+        public = {"bounds": self.bounds, "target_bounds": self.target_bounds, "classes": self.classes}
+        public |= {"n_features": n_features, "feature_names": feature_names}
+        description = describe(**public)
+        sizes = self._grid_sizes(n_samples, description.n_features, description.n_classes)
+        return RangeGridSketch(**public, **sizes._asdict())
 
     def _accept(self, sketch):
         """The records of a sketch, if it is one of this estimator's."""
@@ -280,14 +278,22 @@ class BaseDPMIC(BaseEstimator):
             self.feature_names_in_ = sketch.feature_names_in_
         return SketchedRecords(sketch)
 
+    def _sizes_depend_on_n(self):
+        return "auto" in (self.B, self.c) or self._B_is_exponent()
+
+    def _B_is_exponent(self):
+        return isinstance(self.B, numbers.Real) and self.B < 1
+
     def _grid_sizes(self, n_samples, n_features, n_classes):
-        epsilon = self._epsilon_per_feature(n_features)
+        return self._grid_sizes_at(self._epsilon_per_feature(n_features), n_samples, n_classes)
+
+    def _grid_sizes_at(self, epsilon, n_samples, n_classes):
         if self.mechanism == "geometric":
             B = resolve_B(self.B, n_samples, epsilon)  # of a continuous target, with which the parts were fitted
             n_parts, c = resolve_parts(B, self.c, n_samples, epsilon, n_classes)
             return GridSizes(B, c, n_parts)
         B = resolve_B(self.B, n_samples, epsilon, n_classes)
-        return GridSizes(B, resolve_c(self.c, n_samples, epsilon, n_classes), None)
+        return GridSizes(B, resolve_c(self.c, n_samples, epsilon, B, n_classes), None)
 
     def _forget(self):
         """Drop what an earlier fit left."""
@@ -325,6 +331,8 @@ class BaseDPMIC(BaseEstimator):
 
     def _warn_of_expected(self, sketched):
         """Warn if the B chosen for an expected number of records is far from that of their number."""
+        if self.B != "auto" and not self._B_is_exponent():
+            return
         fitting = self._grid_sizes(sketched.n_samples, self.n_features_in_, sketched.n_classes).B
         if not 0.5 <= sketched.sizes.B / fitting <= 2:
             warnings.warn(
@@ -352,52 +360,62 @@ class BaseDPMIC(BaseEstimator):
     # --- The one release, whichever way the data came --------------------------------------------------------
 
     def _publish(self, data):
-        """Charge the ledger, draw the noise, and keep what is private."""
+        """Charge the ledger, draw the noise, and keep what is private.
+
+        All that follows from public numbers is made before the charge, so that an error in it costs nothing.
+        """
         self._warn(stacklevel=3)
         source, cost = entropy_source(self.random_state), self._cost()
+        mechanism = self._mechanism(data)
         self._charge(cost, data.n_samples)
         vars(self).pop("_sketch", None)
         self.epsilon_per_feature_ = self._epsilon_per_feature(self.n_features_in_)
         self.B_, self.c_ = data.sizes.B, data.sizes.c
-        self._release(data, source)
+        self._release(data, mechanism, source)
         self.privacy_spent_ = (cost.epsilon, cost.delta)
 
-    def _release(self, data, source):
-        """Publish all scores with noise."""
+    def _mechanism(self, data):
+        """The noise, which depends on public numbers only."""
         if self.mechanism == "geometric":
-            self.scores_, order = self._release_counts(data, source)
+            mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
+            self._table_scorer(data, mechanism)  # whose grids are kept
+            return mechanism
+        steps = self._steps(data)
+        if self.mechanism == "gaussian":
+            return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, steps)
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, steps)
+
+    def _steps(self, data):
+        """How far one record can move each score, in grid steps."""
+        n, plan = data.n_samples, data.sizes.plan(data.n_classes)
+        entropy_table(n)  # kept for the scores; an error, if n is too large for it
+        return grid_sensitivity(score_sensitivity(n, data.n_classes, data.sizes.B), rounding_error(n, plan))
+
+    def _release(self, data, mechanism, source):
+        """Publish all scores with noise."""
+        self.noise_scale_ = mechanism.noise_scale
+        if self.mechanism == "geometric":
+            self.scores_, order = self._release_counts(data, mechanism, source)
         else:
-            self.scores_, order = self._release_scores(data, source)
+            self.scores_, order = mechanism.release(self._raw_scores(data), source)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
-    def _release_scores(self, data, source):
-        """Add noise to the scores."""
-        raw = self._raw_scores(data)
-        if self.mechanism == "gaussian":
-            mechanism = GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features_in_, raw.steps)
-        else:
-            mechanism = LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_, raw.steps)
-        self.noise_scale_ = mechanism.noise_scale
-        return mechanism.release(raw.values, source)
-
     def _raw_scores(self, data):
-        scorer = data.scorer()
-        sensitivity = score_sensitivity(data.n_samples, data.n_classes, data.sizes.B)
-        return RawScores(
-            values=np.array(data.each_feature(scorer.score, self.n_jobs)),
-            steps=grid_sensitivity(sensitivity, scorer.rounding_error),
-        )
+        """Scores without noise, of shape (n_features,)."""
+        return np.array(data.each_feature(data.scorer().score, self.n_jobs))
 
-    def _release_counts(self, data, source):
+    def _release_counts(self, data, mechanism, source):
         """Add noise to a table of counts for each feature, and compute scores from these."""
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)
         counts = np.array(data.each_feature(data.counter().count, self.n_jobs))
         self.noisy_counts_ = mechanism.release(counts, data.n_samples, source)
-        self.noise_scale_ = mechanism.noise_scale
-        scorer = TableScorer(data.n_samples, mechanism.scale, data.sizes.B, is_discrete=data.n_classes is not None)
+        scorer = self._table_scorer(data, mechanism)
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in self.noisy_counts_)
         return np.array(scores), np.argsort(-np.array(scores), kind="stable")
+
+    @staticmethod
+    def _table_scorer(data, mechanism):
+        return TableScorer(data.n_samples, mechanism.scale, data.sizes.B, is_discrete=data.n_classes is not None)
 
     def scores_interval(self, confidence=0.95):
         """Intervals for the scores without noise, from the known law of the noise alone.

@@ -6,9 +6,10 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c
+from skdpmic.mic.arguments import check_B, check_c, finest_merge, largest_c
 from skdpmic.mic.statistics import grid_size
 
+MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
 _DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
 
 
@@ -64,15 +65,15 @@ def resolve_B(B, n, epsilon, n_classes=None):
     """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
     if isinstance(B, str) and B == "auto":
         return default_B(n, epsilon, n_classes)
-    check_B(B)
+    check_B(B, n, n_classes)
     return grid_size(B, n)
 
 
-def resolve_c(c, n, epsilon, n_classes=None):
-    """c as a number, from what the user gave; `n_classes` is None for a continuous target."""
+def resolve_c(c, n, epsilon, B, n_classes=None):
+    """c as a number, from what the user gave and the B that was resolved; otherwise as :func:`resolve_B`."""
     if isinstance(c, str) and c == "auto":
-        return default_c(n, epsilon, n_classes)
-    check_c(c)
+        return min(default_c(n, epsilon, n_classes), largest_c(n, B, n_classes))  # B may be large, and the user's
+    check_c(c, n, B, n_classes)
     return float(c)
 
 
@@ -100,12 +101,12 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
         n_parts = default_parts(n, epsilon, n_classes)
         return n_parts, n_parts / k_max
     check_c(c)
+    if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
+        raise ValueError(
+            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', as a noisy table "
+            f"has at most {MOST_PARTS} parts a side, got {c!r}."
+        )
     return max(int(c * k_max), 2), float(c)
-
-
-def finest_merge(B, n_classes=None):
-    """Parts of a feature in the finest square grid of at most B cells; with classes, in the finest grid."""
-    return int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
 
 
 # --- The table ----------------------------------------------------------------------------------------------------

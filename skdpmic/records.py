@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.columns import each_feature
+from skdpmic.mic.statistics import continuous_grids, discrete_plan
 from skdpmic.targets import ContinuousY, DiscreteY
 
 
@@ -14,6 +15,12 @@ class GridSizes(NamedTuple):
     B: float
     c: float
     n_parts: int | None  # of a feature in its noisy table, with mechanism="geometric"
+
+    def plan(self, n_classes):
+        """The grids of a score; made with all that scores share, which is kept. `n_classes` is None for numbers."""
+        if n_classes is None:
+            return continuous_grids(self.B, self.c, "reduced")[0]
+        return discrete_plan(self.B, self.c, n_classes)
 
 
 class Records(NamedTuple):

@@ -6,7 +6,9 @@ import inspect
 import math
 import numbers
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -14,11 +16,13 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, cross_validate
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.accounting import cost_of_candidate, is_private, private_parts
-from skdpmic.defaults import resolve_B, resolve_c
+from skdpmic.accounting import UNKNOWN, cost_of_fit, given_the_table, is_private, private_parts
 from skdpmic.description import describe, n_features_of
+from skdpmic.distributed import feature_names
+from skdpmic.isolation import generators_seeded
 from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.filters import round_up
@@ -27,7 +31,7 @@ from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.scorer import DPMICScorer
-from skdpmic.validation import asks_for_data, check_n_jobs, public_messages, unchanged_on_error
+from skdpmic.validation import asks_for_data, check_feature_bounds, check_n_jobs, public_messages, unchanged_on_error
 
 
 def _delegated(name):
@@ -216,15 +220,18 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            candidates = list(ParameterGrid(self.param_grid))
-            self._check_private_estimators(candidates)
-            costs = [cost_of_candidate(self.estimator, parameters) for parameters in candidates]
+            grid = self._check_grid()
+            candidates = [_candidate(self.estimator, parameters) for parameters in grid]
             scorer = functools.partial(_score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             X, y = indexable(X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             self.n_parts_ = self._check_n_parts(n_samples)
+            self._check_private_estimators(candidates, X, n_samples)
+            costs = [cost_of_fit(candidate) for candidate in candidates]
+            _warn_of_unknown(candidates)
+            mechanism = self._mechanism()
             source = entropy_source(self.random_state)
             if self.random_state is not None:
                 warn_of_seed(stacklevel=2)
@@ -232,12 +239,12 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
                 self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
 
             parts = deal(n_samples, self.n_parts_, self.test_size, source)
-            trials = [_for_a_part(self.estimator, parameters, self.n_parts_, source) for parameters in candidates]
-            scores = self._score(trials, X, y, parts, scorer)
-            mechanism = self._mechanism()
+            trials = [_for_a_part(candidate, self.n_parts_, source) for candidate in candidates]
+            seeds = [source(_SEED_BYTES) for _ in product(trials, parts)]
+            scores = self._score(trials, X, y, parts, scorer, seeds)
             self.best_index_ = int(mechanism.release(mean_over_parts(scores, self.score_bounds), source)[0])
             self.noise_scale_ = mechanism.noise_scale
-            self.best_params_ = candidates[self.best_index_]
+            self.best_params_ = grid[self.best_index_]
             self.privacy_spent_ = (float(self.epsilon), 0.0)
             for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
                 vars(self).pop(name, None)  # of an earlier fit
@@ -255,10 +262,24 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
 
-    def _check_private_estimators(self, candidates):
-        private = [p for parameters in candidates for p in _private_estimators(_candidate(self.estimator, parameters))]
+    def _check_grid(self):
+        if isinstance(self.param_grid, Iterator):
+            kind = type(self.param_grid).__name__
+            raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
+        grid = list(ParameterGrid(self.param_grid))
+        if not grid:
+            raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {self.param_grid!r}.")
+        return grid
+
+    def _check_private_estimators(self, candidates, X, n_samples):
+        """Raise what a fit of a private estimator, in a part or on all rows, raises whatever the values in X and y."""
+        sizes = {n_samples, *_training_sizes(n_samples, self.n_parts_, self.test_size)}
+        private = [estimator for candidate in candidates for estimator in _private_estimators(candidate)]
         for estimator in private:
-            _check_before_data(estimator)
+            _check_before_data(estimator, sizes)
+        for candidate in candidates:
+            for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
+                _check_columns(_scorer_of(estimator), n_features, names)
         if self.ledger is None and any(estimator.ledger is not None for estimator in private):
             warnings.warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is written nowhere, while the "
@@ -280,17 +301,18 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             )
         return int(n_parts)
 
-    def _score(self, trials, X, y, parts, scorer):
+    def _score(self, trials, X, y, parts, scorer, seeds):
         """Scores of shape (n_candidates, n_parts); NaN where a candidate fails."""
-        scores = np.full((len(trials), len(parts)), np.nan)
-        for trial, row in zip(trials, scores, strict=True):
-            with warnings.catch_warnings(), contextlib.suppress(ValueError):  # raised if all fits of a trial fail
-                warnings.simplefilter("ignore")  # they would tell about the data
-                row[:] = cross_validate(trial, X, y, cv=parts, scoring=scorer, n_jobs=self.n_jobs)["test_score"]
+        fits = zip(product(trials, parts), seeds, strict=True)
+        scores = Parallel(n_jobs=self.n_jobs)(
+            delayed(_score_in_part)(trial, X, y, part, scorer, seed) for (trial, part), seed in fits
+        )
+        scores = np.reshape(scores, (len(trials), len(parts)))
         if np.isnan(scores).all():
+            why = _why(trials[0], X, y, parts[0], scorer, seeds[0])
             raise ValueError(
                 f"no candidate could be fitted and scored in any of the {len(parts)} parts of the data. "
-                f"{_why(trials[0], X, y, parts[:1], scorer)}Fit the estimator by itself to see more; parts may also be "
+                f"{why}Fit the estimator by itself to see more; parts may also be "
                 "too small for it, or lack a class, so try a smaller n_parts."
             )
         return scores
@@ -351,6 +373,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
 
 # --- The steps ----------------------------------------------------------------------------------------------------
 
+_SEED_BYTES = 16
+_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
+
 # Of a mean of numbers in [0, 1]: the sum is rounded once, and the division once.
 MEAN_ERROR = 2.0**-52
 
@@ -360,9 +385,18 @@ def deal(n_samples, n_parts, test_size, source):
     order = np.random.RandomState(_seed(source)).permutation(n_samples)
     parts = []
     for rows in np.array_split(order, n_parts):
-        n_test = min(max(round(test_size * len(rows)), 2), len(rows) - 2)  # R squared needs two
+        n_test = _n_test(len(rows), test_size)
         parts.append((rows[n_test:], rows[:n_test]))
     return parts
+
+
+def _n_test(n_rows, test_size):
+    return min(max(round(test_size * n_rows), 2), n_rows - 2)  # R squared needs two
+
+
+def _training_sizes(n_samples, n_parts, test_size):
+    """How many rows a candidate may be fitted on in a part."""
+    return {n_rows - _n_test(n_rows, test_size) for n_rows in (n_samples // n_parts, -(-n_samples // n_parts))}
 
 
 def mean_over_parts(scores, bounds):
@@ -379,31 +413,62 @@ def _candidate(estimator, parameters):
 
 def _private_estimators(candidate):
     """The private estimators in a candidate; for a function form, the scorer that it fits."""
-    return [_scorer_of(p) if isinstance(p, functools.partial) else p for p in private_parts(candidate).values()]
+    return [_scorer_of(private) for private in private_parts(candidate).values()]
 
 
-def _scorer_of(function):
-    inspect.signature(function).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
-    return DPMICScorer(**function.keywords)
+def _scorer_of(private):
+    if not isinstance(private, functools.partial):
+        return private
+    inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    return DPMICScorer(**private.keywords)
 
 
-def _check_before_data(private):
-    """Raise what a fit of a private estimator raises whatever the data: an error must come before a charge."""
+def _check_before_data(private, sizes):
+    """Raise what a fit of a private estimator, to each of these numbers of rows, raises whatever the data."""
     private._check_parameters()
     described = private.bounds, private.target_bounds, private.classes
+    n_classes = None
     if not any(map(asks_for_data, described)):
-        describe(*described, n_features=n_features_of(private.bounds) or 1, feature_names=None)
-    resolve_B(private.B, 4, 1.0)  # any n and epsilon, as for c
-    resolve_c(private.c, 4, 1.0)
+        n_classes = describe(*described, n_features=n_features_of(private.bounds) or 1, feature_names=None).n_classes
+    for n in sizes:
+        private._grid_sizes_at(1.0, n, n_classes)  # whatever epsilon is
 
 
-def _for_a_part(estimator, parameters, n_parts, source):
+def _columns_of(X):
+    """How many columns a table has, None if it does not tell, and their names, None if they have none."""
+    shape = getattr(X, "shape", None) or np.shape(X[:1])
+    return shape[1] if len(shape) == 2 else None, feature_names(X)
+
+
+def _check_columns(private, n_features, names):
+    """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
+    is_open = n_features is None or (names is UNKNOWN and isinstance(private.bounds, dict))
+    if not is_open and not asks_for_data(private.bounds):
+        check_feature_bounds(private.bounds, n_features, None if names is UNKNOWN else names)
+
+
+def _warn_of_unknown(candidates):
+    """Warn of estimators that nobody has looked at, whether their fits in one part could bear on another."""
+    inside = [part for candidate in candidates for part in [candidate, *candidate.get_params().values()]]
+    classes = {type(part) for part in inside if hasattr(part, "fit") and not isinstance(part, type)}
+    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
+    if unknown:
+        warnings.warn(
+            f"the choice is private if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
+            "parameters and their own random numbers, which is known of scikit-learn's estimators only. Nothing may "
+            "go from one fit to another, as through a cache, an attribute of the class, or a random generator that a "
+            "library keeps. (The global ones of NumPy and of Python's random are seeded anew for each fit.)",
+            stacklevel=3,
+        )
+
+
+def _for_a_part(candidate, n_parts, source):
     """The candidate as it is tried in each part.
 
     Its private estimators have as much noise there as in the refit, and charge no one. Randomness that is left open
     is fixed: were it drawn from one shared stream, a record could change what other parts draw.
     """
-    trial = _candidate(estimator, parameters)
+    trial = clone(candidate)
     if is_private(trial):
         return _more_epsilon(trial, n_parts)
     for name, private in private_parts(trial).items():
@@ -415,17 +480,28 @@ def _for_a_part(estimator, parameters, n_parts, source):
     return trial
 
 
+def _score_in_part(trial, X, y, part, scorer, seed):
+    """The score of a candidate in one part, a function of its rows and of random numbers of its own; NaN if it fails.
+
+    That holds in this process or another one. Threads take turns, as they share the global generators.
+    """
+    with generators_seeded(seed), warnings.catch_warnings(), contextlib.suppress(ValueError):
+        warnings.simplefilter("ignore")  # they would tell about the data
+        return cross_validate(trial, X, y, cv=[part], scoring=scorer)["test_score"][0]
+    return math.nan
+
+
 def _score_as_number(scorer, *arguments):
     """The score, or an error of this part alone: cross_validate would give up all parts for one that is no number."""
     return float(scorer(*arguments))
 
 
-def _why(trial, X, y, part, scorer):
+def _why(trial, X, y, part, scorer, seed):
     """What of the error of a fit can be told without quoting data."""
     try:
-        with warnings.catch_warnings():
+        with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cross_validate(trial, X, y, cv=part, scoring=scorer, error_score="raise")
+            cross_validate(trial, X, y, cv=[part], scoring=scorer, error_score="raise")
     except Exception as error:
         return "".join(f"{message}. " for message in public_messages(error))
     return ""

@@ -51,8 +51,8 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         `noisy_counts_`, from which the scores are computed. With ``release="support"``, either of the first two names
         takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
-        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``max(n_samples ** B, 4)``, or the
-        value tuned for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``).
+        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value
+        tuned for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``).
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0; "auto" as for B. With
         ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
@@ -205,15 +205,19 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
                 stacklevel=stacklevel + 1,
             )
 
-    def _release(self, data, source):
+    def _mechanism(self, data):
+        if self.release == "scores":
+            return super()._mechanism(data)
+        n_to_keep = self._n_to_keep(self.n_features_in_)
+        return top_k_for_budget(self.epsilon, self.delta, n_to_keep, self._steps(data))
+
+    def _release(self, data, mechanism, source):
         """Publish all scores with noise, or the places of the k best."""
         if self.release == "scores":
-            super()._release(data, source)
+            super()._release(data, mechanism, source)
             self.n_ranked_ = self.n_features_in_
             return
-        raw = self._raw_scores(data)
-        mechanism = top_k_for_budget(self.epsilon, self.delta, self._n_to_keep(self.n_features_in_), raw.steps)
-        chosen = mechanism.release(raw.values, source)
+        chosen = mechanism.release(self._raw_scores(data), source)
         self.support_mechanism_ = mechanism.name
         self.n_ranked_ = len(chosen)
         self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.columns import each_feature
-from skdpmic.defaults import finest_merge
+from skdpmic.defaults import MOST_PARTS
 from skdpmic.description import describe
-from skdpmic.mic.arguments import check_c
+from skdpmic.mic.arguments import check_B, check_c, finest_merge, largest_c
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.privacy.geometric import TableGrids
 from skdpmic.records import GridSizes
@@ -43,14 +43,15 @@ class RangeGridSketch:
     classes : array-like, default=None
         All labels that a discrete target can have.
     B : float
-        Maximum grid size: a number of cells >= 4. What the estimators take for "auto" depends on the number of records
-        and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number of records.
+        Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
+        of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
+        of records.
     c : float, default=None
-        How much finer than a merged partition its master partition is; above 0. By default 5, or with `n_parts` what
-        these amount to.
+        How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
+        parts. By default 5, or with `n_parts` what these amount to.
     n_parts : int, default=None
         If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
-        many parts of the feature, and of a continuous target; at least 2.
+        many parts of the feature, and of a continuous target; from 2 to 100.
     n_features : int, default=None
         Number of features; needed if neither `bounds` nor `feature_names` tells.
     feature_names : array-like of str, default=None
@@ -123,7 +124,8 @@ class RangeGridSketch:
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
         if not isinstance(B, numbers.Real) or not 4 <= B < math.inf:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
-        c = _check_c_of_parts(c, n_parts, finest_merge(B, description.n_classes))
+        check_B(B, math.inf, description.n_classes)
+        c = _check_c_of_parts(c, n_parts, B, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.n_features_in_ = description.n_features
@@ -397,17 +399,20 @@ class _TableOfCounts:
 # --- Checks ---------------------------------------------------------------------------------------------------------
 
 
-def _check_c_of_parts(c, n_parts, k_max):
-    """c as a number; in a sketch of tables it says how much finer these are than `k_max` parts."""
+def _check_c_of_parts(c, n_parts, B, n_classes):
+    """c as a number; in a sketch of tables it says how much finer these are than the finest merge."""
+    if n_parts is None:
+        c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
+        check_c(c, math.inf, B, n_classes)
+        return c
+    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
+        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
     if c is not None:
         check_c(c)
-    if n_parts is None:
-        return 5.0 if c is None else c
-    if not isinstance(n_parts, numbers.Integral) or n_parts < 2:
-        raise ValueError(f"n_parts must be None or an int >= 2, got {n_parts!r}.")
+    k_max = finest_merge(B, n_classes)
     if c is None or c == n_parts / k_max:
         return n_parts / k_max
-    if max(int(c * k_max), 2) != n_parts:
+    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
         raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
     return c
 

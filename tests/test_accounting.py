@@ -212,6 +212,19 @@ def test_splits_by_label_or_group_warn_as_a_record_moves_others():
         search_cost(GridSearchCV(pipeline(), {}, cv=2))
 
 
+def test_numpys_ints_are_numbers_of_folds():
+    for estimator, expected in ((Ridge(), []), (LogisticRegression(), [PrivacyLeakWarning])):
+        costs = []
+        for cv in (3, np.int64(3)):
+            pipeline = make_pipeline(DPMICSelector(epsilon=0.1), estimator)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                costs.append(search_cost(GridSearchCV(pipeline, {"dpmicselector__k": [1, 2]}, cv=cv)))
+            assert [warning.category for warning in caught] == expected
+        assert costs[0] == costs[1]
+        assert costs[0].epsilon == pytest.approx(0.5)
+
+
 def test_splits_that_cannot_be_counted_are_refused():
     with pytest.raises(ValueError, match=r"splits of LeaveOneOut\(\) is not known. Pass n_samples"):
         search_cost(GridSearchCV(pipeline(), {}, cv=LeaveOneOut()))

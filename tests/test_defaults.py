@@ -25,9 +25,10 @@ from benchmarks.tune_defaults import (
     weighted_sums,
     weights,
 )
-from skdpmic import DPMICScorer
+from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.defaults import default_B, default_c
+from skdpmic.defaults import default_B, default_c, resolve_c
+from skdpmic.mic.arguments import check_B, check_c, largest_c
 from skdpmic.mic.statistics import DiscreteTarget
 
 ROWS = np.loadtxt(TABLE, delimiter=",", skiprows=1).tolist()
@@ -54,6 +55,23 @@ def test_more_records_never_get_a_much_coarser_grid(n_classes, epsilon):
     elif n_classes not in (3, 4):  # where a small epsilon asks for B < 12, and less noise
         master = c * B / n_classes
         assert (master >= 0.6 * np.maximum.accumulate(master)).all()
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 3, 10, 30, 1000])
+def test_what_is_chosen_is_never_refused(n_classes):
+    for n, epsilon in product((4, 30, 1000, 10**4, 10**7), (1e-9, 0.1, 10, math.inf)):
+        B = default_B(n, epsilon, n_classes)
+        check_B(B, n, n_classes)
+        assert resolve_c("auto", n, epsilon, B, n_classes) == default_c(n, epsilon, n_classes)
+        check_c(default_c(n, epsilon, n_classes), n, B, n_classes)
+
+
+def test_c_is_chosen_to_suit_a_large_B():
+    n, B = 1000, 1000
+    assert default_c(n, 1.0, 2) == 8
+    assert resolve_c("auto", n, 1.0, B, 2) == largest_c(n, B, 2) == 2
+    scores = dp_mic_classif(np.zeros((n, 1)), np.arange(n) % 2, epsilon=1, bounds=(0, 1), classes=[0, 1], B=B)
+    assert 0 <= scores[0] <= 1
 
 
 def test_the_choice_is_a_function_of_public_numbers():

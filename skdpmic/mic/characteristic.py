@@ -245,10 +245,10 @@ def characteristic_matrix(x, y, *, statistic="mic_e", B=0.6, c=None, bounds=None
         Whose grids: the mass equipartitions of :func:`mic_e` or the range equipartitions of :func:`mic_r`.
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``max(n_samples ** B, 4)``.
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
     c : float, default=None
-        How much finer than the merged partition its master partition is; above 0. None is the statistic's own
-        default, 15 for MICe and 5 for MICr.
+        How much finer than the merged partition its master partition is; above 0, for MICr limited as in
+        :func:`mic_r`. None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : ((x_lo, x_hi), (y_lo, y_hi)), default=None
         The range of each variable, for MICr, and only for it.
     master : {"reduced", "full"}, default="reduced"
@@ -287,11 +287,14 @@ def characteristic_matrix(x, y, *, statistic="mic_e", B=0.6, c=None, bounds=None
            [ 0, 20]])
     """
     x, y = check_pair(x, y)
+    n = len(x)
     c = check_statistic(statistic, B, c, bounds, master)
-    B = grid_size(B, len(x))
+    check_B(B, n)
+    B = grid_size(B, n)
     if statistic == "mic_e":
-        grids = _MassGrids(x, y, B, c)
+        grids = _MassGrids(x, y, B, min(c, n))  # as if a larger c: no more master parts than records
     else:
+        check_c(c, n, B, master=master)
         grids = _RangeGrids(x, y, B, c, check_pair_bounds(bounds), master)
     entries = grids.entries()
     return CharacteristicMatrix(entries, _best_grid(grids, entries))

@@ -23,7 +23,7 @@ def mic_e(x, y, *, B=0.6, c=15):
         Real numbers. Only their order matters. Equal values are never separated.
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``max(n_samples ** B, 4)``.
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
     c : float, default=15
         How much finer than the merged partition its master partition is; above 0. The master partition has
         ``c * floor(B / l)`` parts, rounded down, and never below 2.
@@ -76,10 +76,11 @@ def mic_e(x, y, *, B=0.6, c=15):
     1.0
     """
     x, y = check_pair(x, y)
-    check_B(B)
-    check_c(c)
     n = len(x)
-    return float(largest_entry(ranked_column(x), ranked_column(y), mass_plan(grid_size(B, n), c), entropy_table(n)))
+    check_B(B, n)
+    check_c(c)
+    plan = mass_plan(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
+    return float(largest_entry(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
 
 
 def mass_plan(B, c):

@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic.mic.arguments import check_column, check_interval
+from skdpmic.mic.arguments import check_B, check_c, check_column, check_interval
 from skdpmic.mic.characteristic import check_statistic
 from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table
@@ -20,7 +20,7 @@ class _MassStatistic:
     """MICe."""
 
     def __init__(self, n, B, c):
-        self._plan = mass_plan(grid_size(B, n), c)
+        self._plan = mass_plan(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
         self._table = entropy_table(n)
 
     def column(self, values, _):
@@ -34,7 +34,9 @@ class _RangeStatistic:
     """MICr."""
 
     def __init__(self, n, B, c, master):
-        self._plan, self._partitions = continuous_grids(grid_size(B, n), c, master)
+        B = grid_size(B, n)
+        check_c(c, n, B, master=master)
+        self._plan, self._partitions = continuous_grids(B, c, master)
         self._table = entropy_table(n)
 
     def column(self, values, bounds):
@@ -45,6 +47,7 @@ class _RangeStatistic:
 
 
 def _statistic(statistic, n, B, c, master):
+    check_B(B, n)
     return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master)
 
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds, finest_merge, largest_size
 from skdpmic.mic.counting import column_borders, compress, cumulative_counts
 from skdpmic.mic.jit import jit
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error
@@ -14,8 +14,8 @@ from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
 
 
 def grid_size(B, n):
-    """The maximum grid size as a number: `B` itself, or ``max(n**B, 4)`` for an exponent B in (0, 1)."""
-    return float(max(n**B, 4.0)) if B < 1 else float(B)
+    """The maximum grid size as a number: `B` itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
+    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
 
 
 def continuous_plan(B, c, master):
@@ -26,11 +26,10 @@ def continuous_plan(B, c, master):
     plan : int64 ndarray of shape (n_grids, 3)
         Columns: parts of the fixed axis, parts of the master partition, largest number of merged parts.
     """
-    rows = []
-    for n_fixed in range(2, int(B // 2) + 1):
-        k_max = min(n_fixed, int(B // n_fixed))
-        rows.append((n_fixed, _master_size(c, k_max if master == "reduced" else n_fixed), k_max))
-    return np.array(rows, dtype=np.int64)
+    n_fixed = np.arange(2, int(B // 2) + 1)
+    k_max = np.minimum(n_fixed, (B // n_fixed).astype(np.int64))
+    n_master = np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    return np.stack([n_fixed, n_master, k_max], axis=1)
 
 
 def needed_grids(plan):
@@ -40,22 +39,19 @@ def needed_grids(plan):
     the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in
     the last bit.)
     """
-    rows = plan.tolist()
-    needed = [
-        (n_fixed, n_master, k_max)
-        for n_fixed, n_master, k_max in rows
-        if not any(
-            other == 2 * n_fixed and other_master in (n_master, 2 * n_master) and other_k >= k_max
-            for other, other_master, other_k in rows
-        )
-    ]
-    return np.array(sorted(needed, key=lambda row: row[1]), dtype=np.int64)
+    n_fixed, n_master, k_max = plan.T
+    other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any is
+    halves_it = n_fixed[other] == 2 * n_fixed
+    has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
+    needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
+    return needed[np.argsort(needed[:, 1], kind="stable")]
 
 
 def discrete_plan(B, c, n_classes):
     """The one grid of MICr against a discrete target, whose classes are the fixed axis."""
-    k_max = max(int(B // n_classes), 2)
-    return np.array([(n_classes, _master_size(c, k_max), k_max)], dtype=np.int64)
+    k_max = finest_merge(B, n_classes)
+    # Below two master parts there is no grid, and the score would be 0 whatever the data.
+    return np.array([(n_classes, max(int(c * k_max), 2), k_max)], dtype=np.int64)
 
 
 @lru_cache(maxsize=64)
@@ -63,11 +59,6 @@ def continuous_grids(B, c, master):
     """The plan, and all partitions of an axis in it; kept, as they depend on nothing else."""
     plan = needed_grids(continuous_plan(B, c, master))
     return plan, equipartitions(plan[:, :2])
-
-
-def _master_size(c, k):
-    # Below two parts there is no grid, and the score would be 0 whatever the data.
-    return max(int(c * k), 2)
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
@@ -205,9 +196,11 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
         The public range of each variable.
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``max(n_samples ** B, 4)``.
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000. As more cells than records add nothing but
+        chance, and time, a number may be up to n_samples, though 1,000 are allowed always, and more than 10,000 never.
     c : float, default=5
-        How much finer than the merged partition its master partition is; above 0.
+        How much finer than the merged partition its master partition is; above 0. A master partition may have as many
+        parts as a grid may have cells: c is up to that number over the square root of B, rounded down.
     master : {"reduced", "full"}, default="reduced"
         Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
         its Definition 4.1; rounded down, and never below 2.
@@ -237,9 +230,11 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
     """
     x, y = check_pair(x, y)
     x_bounds, y_bounds = check_pair_bounds(bounds)
-    check_B(B)
-    check_c(c)
+    n = len(x)
+    check_B(B, n)
     if master not in ("reduced", "full"):
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
-    target = ContinuousTarget(y, y_bounds, grid_size(B, len(x)), c, master)
+    B = grid_size(B, n)
+    check_c(c, n, B, master=master)
+    target = ContinuousTarget(y, y_bounds, B, c, master)
     return float(target.score(x, x_bounds))

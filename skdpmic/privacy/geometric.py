@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from skdpmic.mic.partitions import equipartitions, range_axis
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
+from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_grids
 from skdpmic.mic.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.denoise import expected_counts
@@ -137,6 +137,10 @@ class TableScorer:
         self._scale = float(scale)
         self._B = B
         self._is_discrete = is_discrete
+        if not is_discrete:
+            continuous_grids(
+                B, _CHANCE_C, "reduced"
+            )  # kept for the scores; errors come now, before anything is charged
 
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).

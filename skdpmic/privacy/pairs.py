@@ -7,7 +7,7 @@ from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bound
 from skdpmic.mic.mic_e import mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.mic.rank_grids import mic_e_of_ranks, ranks_in_y
-from skdpmic.mic.statistics import ContinuousTarget, grid_size
+from skdpmic.mic.statistics import ContinuousTarget, continuous_grids, grid_size
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.ledger import check_ledger
@@ -73,13 +73,16 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
     check_ledger(ledger)
-    B, c = resolve_B(B, len(x), epsilon), resolve_c(c, len(x), epsilon)
-    source = _pay("mic_r_laplace", epsilon, len(x), ledger, random_state)
+    n = len(x)
+    B = resolve_B(B, n, epsilon)
+    c = resolve_c(c, n, epsilon, B)
+    plan, _ = continuous_grids(B, c, "reduced")
+    steps = grid_sensitivity(mic_r_sensitivity(n), rounding_error(n, plan))
+    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
+    entropy_table(n)  # kept for the score; an error, if n is too large for it
+    source = _pay("mic_r_laplace", epsilon, n, ledger, random_state)
 
-    target = ContinuousTarget(y, y_bounds, B, c)
-    score = target.score(x, x_bounds)
-    steps = grid_sensitivity(mic_r_sensitivity(len(x)), target.rounding_error)
-    return _release(score, steps, epsilon, source)
+    return _released(ContinuousTarget(y, y_bounds, B, c).score(x, x_bounds), mechanism, source)
 
 
 def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None):
@@ -96,7 +99,8 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
         Privacy budget, above 0; infinity gives MICe without noise.
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) that stands for
-        ``max(n_samples ** B, 4)``. The noise grows with it.
+        ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. The noise grows
+        with it.
     c : float, default=15
         How much finer than the merged partition its master partition is; above 0.
     ledger : BudgetLedger, default=None
@@ -147,16 +151,18 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     """
     x, y = check_pair(x, y, min_samples=4)
     check_epsilon(epsilon)
-    check_B(B)
+    n = len(x)
+    check_B(B, n)
     check_c(c)
     check_ledger(ledger)
-    source = _pay("mic_e_laplace", epsilon, len(x), ledger, random_state)
-
-    n, B = len(x), grid_size(B, len(x))
-    plan = mass_plan(B, c)
-    score = mic_e_of_ranks(ranks_in_y(x, y, *_random_keys(n, source)), plan, entropy_table(n))
+    B = grid_size(B, n)
+    plan, table = mass_plan(B, min(c, n)), entropy_table(n)  # as if a larger c: no more master parts than records
     steps = grid_sensitivity(mic_e_sensitivity(n, B), rounding_error(n, plan))
-    return _release(score, steps, epsilon, source)
+    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
+    source = _pay("mic_e_laplace", epsilon, n, ledger, random_state)
+
+    score = mic_e_of_ranks(ranks_in_y(x, y, *_random_keys(n, source)), plan, table)
+    return _released(score, mechanism, source)
 
 
 def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
@@ -177,8 +183,8 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     B : float or "auto", default="auto"
         Maximum grid size, as in :func:`mic_r`; "auto" as in :func:`mic_r_laplace`.
     c : float or "auto", default="auto"
-        How much finer the noisy table is than the finest square grid: ``N = c * floor(sqrt(B))``, rounded down, and
-        never below 2. "auto" takes the N for n_samples and epsilon that has the least error.
+        How much finer the noisy table is than the finest square grid: ``N = c * floor(sqrt(B))``, rounded down,
+        never below 2, and at most 100. "auto" takes the N for n_samples and epsilon that has the least error.
     ledger : BudgetLedger, default=None
         Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None
@@ -233,18 +239,19 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
     check_ledger(ledger)
-    B = resolve_B(B, len(x), epsilon)
-    n_parts, _ = resolve_parts(B, c, len(x), epsilon)
-    source = _pay("mic_r_geometric", epsilon, len(x), ledger, random_state)
+    n = len(x)
+    B = resolve_B(B, n, epsilon)
+    n_parts, _ = resolve_parts(B, c, n, epsilon)
+    mechanism = GeometricMechanism.for_budget(epsilon, 1)
+    scorer = TableScorer(n, mechanism.scale, B, is_discrete=False)
+    source = _pay("mic_r_geometric", epsilon, n, ledger, random_state)
 
     counter = TableCounter(parts_of_range(y, y_bounds, n_parts), n_parts, n_parts)
-    mechanism = GeometricMechanism.for_budget(epsilon, 1)
-    noisy = mechanism.release(counter.count(x, x_bounds), len(x), source)
-    return TableScorer(len(x), mechanism.scale, B, is_discrete=False).score(noisy)
+    return scorer.score(mechanism.release(counter.count(x, x_bounds), n, source))
 
 
 def _pay(what, epsilon, n, ledger, random_state):
-    """The source of noise, once the ledger is charged; what is wrong with it must come out before that."""
+    """The source of noise, once the ledger is charged; by then all that follows from public numbers has been made."""
     source = entropy_source(random_state)
     if random_state is not None:
         warn_of_seed(stacklevel=3)
@@ -262,7 +269,6 @@ def _random_keys(n, source):
     return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
 
 
-def _release(score, steps, epsilon, source):
-    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
+def _released(score, mechanism, source):
     released, _ = mechanism.release(np.array([score]), source)
     return float(released[0])

@@ -62,6 +62,19 @@ def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
         assert largest_entry(*arguments) == np.nanmax(all_entries(*arguments))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, 9, 150])
+def test_more_master_parts_than_records_change_nothing(kind, n):
+    x, y = _data(kind, n, np.random.default_rng(n))
+    columns, table = (ranked_column(x), ranked_column(y)), entropy_table(n)
+    for c in (n + 0.5, 3 * n, 1e5):
+        assert (
+            mic_e(x, y, B=17.9, c=c)
+            == mic_e(x, y, B=17.9, c=1e300)
+            == largest_entry(*columns, mass_plan(17.9, c), table)
+        )
+
+
 def test_golden_values_on_real_pairs(shared):
     pandas = pytest.importorskip("pandas")
     tables = {name: pandas.read_csv(shared / "data" / f"{name}.csv") for name in ("baseball", "Spellman")}

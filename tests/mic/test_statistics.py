@@ -6,10 +6,29 @@ import json
 import numpy as np
 import pytest
 
-from skdpmic import mic_r
+from skdpmic import (
+    RangeGridSketch,
+    characteristic_matrix,
+    dp_mic_classif,
+    mic_cross,
+    mic_e,
+    mic_e_laplace,
+    mic_pairs,
+    mic_r,
+    mic_r_geometric,
+    mic_r_laplace,
+)
+from skdpmic.mic.arguments import largest_c, largest_size
 from skdpmic.mic.optimize_axis import entropy_table
 from skdpmic.mic.partitions import equipartitions, range_axis
-from skdpmic.mic.statistics import DiscreteTarget, continuous_plan, grid_size, mic_r_of_axes, needed_grids
+from skdpmic.mic.statistics import (
+    DiscreteTarget,
+    continuous_plan,
+    discrete_plan,
+    grid_size,
+    mic_r_of_axes,
+    needed_grids,
+)
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
@@ -98,6 +117,137 @@ def test_noiseless_relationships_score_one_and_independence_near_zero():
 @pytest.mark.parametrize("B, n, expected", [(0.6, 1000, 1000**0.6), (0.1, 10, 4.0), (4, 5, 4.0), (18.5, 5, 18.5)])
 def test_grid_size_of_numbers_and_exponents(B, n, expected):
     assert grid_size(B, n) == expected
+
+
+def test_exponents_stand_for_no_more_cells_than_are_allowed():
+    assert grid_size(0.6, 10**9) == largest_size(10**9) == 10_000
+    for n in (2, 50, 1000, 10**4, 10**6):
+        assert grid_size(0.999, n) <= largest_size(n)
+
+
+# --- The plan: tables in place of loops over loops ------------------------------------------------------------------
+
+
+def plan_by_loops(B, c, master):
+    rows = []
+    for n_fixed in range(2, int(B // 2) + 1):
+        k_max = min(n_fixed, int(B // n_fixed))
+        rows.append((n_fixed, max(int(c * (k_max if master == "reduced" else n_fixed)), 2), k_max))
+    return rows
+
+
+def needed_by_loops(rows):
+    needed = [
+        (n_fixed, n_master, k_max)
+        for n_fixed, n_master, k_max in rows
+        if not any(
+            other == 2 * n_fixed and other_master in (n_master, 2 * n_master) and other_k >= k_max
+            for other, other_master, other_k in rows
+        )
+    ]
+    return sorted(needed, key=lambda row: row[1])
+
+
+@pytest.mark.parametrize("master", ["reduced", "full"])
+@pytest.mark.parametrize("B", [4, 5.99, 6, 8, 9, 12.5, 17.9, 30, 63.09573444801933, 100, 200.0, 317, 640.2])
+@pytest.mark.parametrize("c", [0.1, 0.5, 1, 1.5, 2, 3.7, 5, 7.999, 8, 15, np.float64(2.5)])
+def test_the_plan_is_that_of_the_definition_and_keeps_the_grids_that_are_needed(B, c, master):
+    plan = continuous_plan(B, c, master)
+    assert plan.dtype == np.int64
+    assert plan.tolist() == [list(row) for row in plan_by_loops(B, c, master)]
+    assert needed_grids(plan).dtype == np.int64
+    assert needed_grids(plan).tolist() == [list(row) for row in needed_by_loops(plan.tolist())]
+
+
+@pytest.mark.parametrize(
+    "n_classes, B, c, expected", [(2, 4, 0.1, (2, 2, 2)), (3, 10, 3.5, (3, 10, 3)), (5, 4, 4, (5, 8, 2))]
+)
+def test_the_plan_of_classes_is_one_grid(n_classes, B, c, expected):
+    assert discrete_plan(B, c, n_classes).tolist() == [list(expected)]
+
+
+# --- Limits by public numbers ---------------------------------------------------------------------------------------
+
+
+def pair(n):
+    x = np.linspace(0, 1, n)
+    return x, x**2
+
+
+LARGE = {
+    "mic_r": lambda x, y, **sizes: mic_r(x, y, bounds=UNIT, **sizes),
+    "mic_e": mic_e,
+    "matrix of mic_r": lambda x, y, **sizes: characteristic_matrix(x, y, statistic="mic_r", bounds=UNIT, **sizes),
+    "matrix of mic_e": characteristic_matrix,
+    "pairs of mic_r": lambda x, y, **sizes: mic_pairs(np.c_[x, y], statistic="mic_r", bounds=(0, 1), **sizes),
+    "pairs of mic_e": lambda x, y, **sizes: mic_pairs(np.c_[x, y], **sizes),
+    "cross mic_r": lambda x, y, **sizes: mic_cross(x[:, None], y[:, None], statistic="mic_r", bounds=UNIT, **sizes),
+    "cross mic_e": lambda x, y, **sizes: mic_cross(x[:, None], y[:, None], **sizes),
+    "mic_r_laplace": lambda x, y, **sizes: mic_r_laplace(x, y, epsilon=1, bounds=UNIT, **sizes),
+    "mic_e_laplace": lambda x, y, **sizes: mic_e_laplace(x, y, epsilon=1, **sizes),
+    "mic_r_geometric": lambda x, y, **sizes: mic_r_geometric(x, y, epsilon=1, bounds=UNIT, **sizes),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("n, largest", [(20, 1000), (1500, 1500)])
+def test_more_cells_than_records_are_refused_above_a_thousand(name, n, largest):
+    assert largest == largest_size(n)
+    for B in (largest + 0.5, 1e12, 1e300):
+        with pytest.raises(ValueError, match=rf"B must be at most {largest:,} cells with n_samples={n}, got \d"):
+            LARGE[name](*pair(n), B=B)
+    if n == 20:
+        LARGE[name](*pair(n), B=0.99)
+
+
+@pytest.mark.parametrize("name", [name for name in LARGE if "mic_e" not in name])
+def test_master_partitions_of_more_parts_than_records_are_refused_above_a_thousand(name):
+    for c in (250.01, 1e12, 1e300):
+        with pytest.raises(ValueError, match="c must be at most"):
+            LARGE[name](*pair(20), B=20, c=c)
+    if name != "mic_r_geometric":  # whose limit is of a table
+        assert LARGE[name](*pair(20), B=20, c=250) is not None
+
+
+def test_full_master_partitions_are_limited_by_their_own_size():
+    assert mic_r(*pair(20), bounds=UNIT, B=20, c=100, master="full") == 1
+    with pytest.raises(ValueError, match=r"c must be at most 100 with B=20 with n_samples=20, .* at most 1,000 parts"):
+        mic_r(*pair(20), bounds=UNIT, B=20, c=100.1, master="full")
+
+
+@pytest.mark.parametrize("B, n_classes", [(4, None), (20, None), (999.5, None), (300, 2), (200, 50)])
+def test_the_largest_c_makes_the_largest_master_partition(B, n_classes):
+    def largest_master(c):
+        plan = continuous_plan(B, c, "reduced") if n_classes is None else discrete_plan(B, c, n_classes)
+        return plan[:, 1].max()
+
+    c, most = largest_c(20, B, n_classes), largest_size(20, n_classes)
+    assert most - 1 <= largest_master(c) <= most < largest_master(1.1 * c)
+
+
+def test_each_class_may_have_a_hundred_cells():
+    codes, x = np.arange(60) % 20, np.linspace(0, 1, 60)
+    assert largest_size(60, 20) == 2000
+    assert 0 <= dp_mic_classif(x[:, None], codes, epsilon=1, bounds=(0, 1), classes=range(20), B=2000)[0] <= 1
+    with pytest.raises(ValueError, match="B must be at most 2,000 cells with n_samples=60 and 20 classes, got 2001"):
+        dp_mic_classif(x[:, None], codes, epsilon=1, bounds=(0, 1), classes=range(20), B=2001)
+
+
+def test_sketches_whose_number_of_records_is_open_are_limited_as_for_any():
+    public = {"bounds": (0, 1), "n_features": 1}
+    for change, message in (
+        ({"B": 10_001}, "B must be at most 10,000 cells, got 10001"),
+        ({"B": 1e300}, "B must be at most 10,000 cells, got"),
+        ({"B": 100, "c": 1001}, "c must be at most 1000 with B=100, as master partitions have at most 10,000 parts"),
+        ({"B": 100, "n_parts": 101}, "n_parts must be None or an int >= 2, and at most 100, got 101"),
+        ({"B": 100, "n_parts": 10**6}, "n_parts must be"),
+        ({"B": 100, "n_parts": 10, "c": 1e308}, "c must be None, or"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RangeGridSketch(**public, target_bounds=(0, 1), **change)
+    with pytest.raises(ValueError, match=r"B must be at most 10,000 cells with 2 classes, got 1e\+300"):
+        RangeGridSketch(**public, classes=[0, 1], B=1e300)
+    assert RangeGridSketch(**public, classes=[0, 1], B=10_000).c == 2  # 10,000 master parts
 
 
 SECRET = 4321.125

@@ -217,8 +217,8 @@ class ChargesLate(DPMICScorer):
     def _charge(self, cost, n_samples):
         self._late = cost, n_samples
 
-    def _release(self, data, source):
-        super()._release(data, source)
+    def _release(self, *arguments):
+        super()._release(*arguments)
         super()._charge(*self._late)
 
 
