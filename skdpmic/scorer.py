@@ -36,10 +36,12 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
         `noisy_counts_`, from which the scores are computed.
     B : float or "auto", default="auto"
-        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value
-        tuned for n_samples, the epsilon of each feature and the number of classes (``docs/defaults.md``).
+        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
+        for n_samples, the epsilon of each feature and the number of classes (``docs/defaults.md``). A number may be up
+        to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0; "auto" as for B. With
+        How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
+        than a grid may have cells; "auto" as for B. With
         ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
         :func:`mic_r_geometric`.
     ledger : BudgetLedger, default=None

@@ -65,8 +65,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
 
     The rows are dealt into disjoint parts. In each part, every candidate is fitted on some rows and scored on the
     others. One record bears on the scores of one part only, so the mean score of a candidate moves by at most one
-    part's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. This holds for
-    any estimator, private or not, and for any score.
+    part's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The estimator
+    need not be private, and the score may be any, but **nothing may go from one fit to another**: a fit and its score
+    may depend on their own rows, the parameters and their own random numbers only (see the notes).
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Where the cost of the choice is written before any candidate is fitted. The private estimators inside
         `estimator` write that of the refit to their own `ledger`.
     n_jobs : int, default=None
-        Parts that are worked on at the same time, as joblib counts jobs.
+        Fits at the same time, as joblib counts jobs. In processes, as is joblib's default; threads take turns, because
+        they share the global random generators.
     random_state : None, int or RandomState, default=None
         None draws parts and noise from the operating system's entropy. A seed is for tests; it breaks the
         guarantee, and warns.
@@ -127,6 +129,12 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     -----
     What is private is the choice: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is
     as private as it is by itself; an ordinary scikit-learn model is not.
+
+    scikit-learn's estimators let nothing go from one fit to another once the generators that they share are out of the
+    way: each fit in a part has NumPy's global generator and that of Python's random seeded for itself alone, and both
+    go on afterwards as if there had been no fit. What else a process keeps is not seen: a random generator of a library
+    (torch), a cache on a class or a module, a scoring function that remembers, a limit of time. With these, a record
+    can bear on all parts, and the choice is not private. A warning names the classes that are not known.
 
     In the parts, the private estimators inside `estimator` get `n_parts` times their epsilon, which makes their noise
     about as large as that of the refit, and no ledger; nothing they release in the parts leaves them. A private
@@ -206,8 +214,9 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, also of a private estimator in any candidate, if every candidate fails
-            in every part, or if it is unknown how often the estimator fits a private one inside it.
+            If a parameter is not as described, or does not fit the columns or the number of rows, also of a private
+            estimator in any candidate, if every candidate fails in every part, or if it is unknown how often the
+            estimator fits a private one inside it. All but a failure in every part is told before the charge.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -216,7 +225,8 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If `ledger` is None while a private estimator inside has one: then the choice is written nowhere.
+            If `ledger` is None while a private estimator inside has one: then the choice is written nowhere. If a
+            candidate holds an estimator that is neither scikit-learn's nor of this package.
         """
         with unchanged_on_error(self):
             self._check_parameters()
