@@ -111,7 +111,7 @@ def given_the_table(estimator, n_features, names):
     estimator : estimator or function form
     n_features : int or None
         Columns of the table.
-    names : sequence of str or None
+    names : sequence of str, None or UNKNOWN
         Their names, if they have some.
 
     Yields

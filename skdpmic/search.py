@@ -285,6 +285,11 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         """Raise what a fit of a private estimator, in a part or on all rows, raises whatever the values in X and y."""
         sizes = {n_samples, *_training_sizes(n_samples, self.n_parts_, self.test_size)}
         private = [estimator for candidate in candidates for estimator in _private_estimators(candidate)]
+        if private and min(sizes) < 4:
+            raise ValueError(
+                f"n_parts and test_size must leave 4 rows in each part to fit a private estimator on, got n_parts="
+                f"{self.n_parts!r} and test_size={self.test_size!r}, which leave {min(sizes)} of {n_samples} samples."
+            )
         for estimator in private:
             _check_before_data(estimator, sizes)
         for candidate in candidates:
@@ -445,9 +450,12 @@ def _check_before_data(private, sizes):
 
 
 def _columns_of(X):
-    """How many columns a table has, None if it does not tell, and their names, None if they have none."""
+    """How many columns a table has, None if it does not tell, and their names, None if they have none, or UNKNOWN."""
     shape = getattr(X, "shape", None) or np.shape(X[:1])
-    return shape[1] if len(shape) == 2 else None, feature_names(X)
+    names = feature_names(X)
+    if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
+        names = UNKNOWN  # what kind of dataframe this is, scikit-learn will see
+    return shape[1] if len(shape) == 2 else None, names
 
 
 def _check_columns(private, n_features, names):

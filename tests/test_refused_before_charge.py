@@ -19,6 +19,8 @@ from skdpmic import (
 )
 from skdpmic.privacy import pairs
 
+pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
+
 N = 60
 NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1)}
 CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2]}

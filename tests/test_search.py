@@ -104,6 +104,16 @@ def test_a_record_moves_the_scores_of_one_part_only(monkeypatch):
 
 
 @seeded
+def test_parts_do_not_share_a_generator_that_is_given(monkeypatch):
+    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_parts=6)
+    search.set_params(refit=False, random_state=0)
+    X, y = table()
+    here = scores_of(search, X, y, monkeypatch)
+    y[0] = 1000.0
+    assert (here != scores_of(search, X, y, monkeypatch)).sum() == 1
+
+
+@seeded
 def test_overlapping_parts_are_caught(monkeypatch):
     def overlapping(n_samples, n_parts, test_size, source):
         order = np.random.RandomState(0).permutation(n_samples)
@@ -610,6 +620,20 @@ def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
         search.fit(*table())
     assert vars(search) == before
     assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("change, left", [({}, 3), ({"n_parts": 6}, 2), ({"n_parts": 4, "test_size": 0.5}, 3)])
+def test_parts_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    X, y = table(25)
+    with pytest.raises(
+        ValueError, match=f"n_parts and test_size must leave 4 rows .*, which leave {left} of 25 samples"
+    ):
+        PrivateGridSearch(pipeline(), {}, ledger=ledger, **change).fit(X, y)
+    assert ledger.entries() == []
+    grid = {"select": ["passthrough"], "model__n_neighbors": [1]}
+    PrivateGridSearch(pipeline(), grid, ledger=ledger, **change).fit(X, y)
+    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_parts=4).fit(X, y)
 
 
 def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_charge(tmp_path):

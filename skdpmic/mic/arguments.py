@@ -57,7 +57,7 @@ _FOR_A_CLASS = 100  # twice what the defaults take
 
 
 def largest_size(n, n_classes=None):
-    """Most cells of a grid that `n` records can use, and so the largest B; also most parts of a master partition.
+    """Most cells of a grid that `n` records can use, and so the largest B.
 
     Beyond n cells, a grid adds nothing but chance. Below 1,000 records, 1,000 are allowed; above 10,000, no more than
     10,000.
@@ -85,7 +85,9 @@ def largest_size(n, n_classes=None):
 
 
 def largest_c(n, B, n_classes=None, master="reduced"):
-    """Largest c: that whose master partitions have no more parts than `largest_size` of n, which have a record each.
+    """Largest c: that whose master partitions have no more parts than ``largest_size(n)``.
+
+    Finer ones would only separate records that differ by less than the n-th part of the range.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def largest_c(n, B, n_classes=None, master="reduced"):
     -------
     float
     """
-    return largest_size(n, n_classes) / (finest_merge(B, n_classes) if master == "reduced" else int(B // 2))
+    return largest_size(n) / (finest_merge(B, n_classes) if master == "reduced" else int(B // 2))
 
 
 def finest_merge(B, n_classes=None):
@@ -124,7 +126,7 @@ def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(
             f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, as "
-            f"master partitions have at most {largest_size(n, n_classes):,} parts, got {c!r}."
+            f"master partitions have at most {largest_size(n):,} parts, got {c!r}."
         )
 
 

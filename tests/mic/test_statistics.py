@@ -221,7 +221,7 @@ def test_the_largest_c_makes_the_largest_master_partition(B, n_classes):
         plan = continuous_plan(B, c, "reduced") if n_classes is None else discrete_plan(B, c, n_classes)
         return plan[:, 1].max()
 
-    c, most = largest_c(20, B, n_classes), largest_size(20, n_classes)
+    c, most = largest_c(20, B, n_classes), largest_size(20)
     assert most - 1 <= largest_master(c) <= most < largest_master(1.1 * c)
 
 
