@@ -240,7 +240,8 @@ def search_cost(search, *, n_samples=None):
     ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. Where
     epsilon varies, it is summed over the candidates, and the refit counted at the largest. Splits that are not
     known to be folds count a record in every training set; epsilons drawn at random count as the largest possible. A
-    private function hidden in a lambda is not seen, and a pipeline with `memory` may fit less often.
+    private function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which
+    is never answered from a cache.
 
     That holds for splits by place. StratifiedKFold, which scikit-learn takes for classifiers unless it is told
     otherwise, and splits by group look at all records: there the cost may be higher than stated, without a

@@ -23,18 +23,19 @@ from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.readable import is_dask_collection, refuse_unreadable
 from skdpmic.records import GridSizes, Records
 from skdpmic.sketch import RangeGridSketch, SketchedRecords, count_into
 from skdpmic.targets import check_kind, make_target, score_sensitivity
+from skdpmic.uncached import NeverCached
 from skdpmic.validation import (
     check_feature_bounds,
     check_n_jobs,
     check_table,
-    feature_bounds,
-    is_dask_collection,
     refuse_dask,
     unchanged_on_error,
     warn_of_data,
+    with_bounds,
 )
 
 
@@ -53,7 +54,7 @@ def _all_is_public(estimator):
     return True
 
 
-class BaseDPMIC(BaseEstimator):
+class BaseDPMIC(NeverCached, BaseEstimator):
     """Validation, scoring and the budget, shared by the scorer and the selector."""
 
     def fit(self, X, y):
@@ -240,7 +241,7 @@ class BaseDPMIC(BaseEstimator):
     def _read(self, X, y):
         self._forget()
         X, y = check_table(self, X, y, y_numeric=check_kind(self.target_bounds, self.classes))
-        lower, upper = feature_bounds(self.bounds, X, getattr(self, "feature_names_in_", None))
+        X, lower, upper = with_bounds(X, self.bounds, getattr(self, "feature_names_in_", None))
         target = make_target(y, self.target_bounds, self.classes)
         return Records(X, lower, upper, target, self._grid_sizes(*X.shape, target.n_classes))
 
@@ -249,6 +250,7 @@ class BaseDPMIC(BaseEstimator):
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
+        refuse_unreadable(X, y)
         n_samples = n_rows(X) if self._sizes_depend_on_n() else math.inf  # which would take a pass over the rows
         if n_samples < 4:
             raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")

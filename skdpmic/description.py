@@ -71,6 +71,8 @@ def n_features_of(bounds):
     """How many features bounds tell of; None if they are the same for any number."""
     if isinstance(bounds, dict):
         return len(bounds)
+    if isinstance(bounds, list | tuple | np.ndarray) and len(bounds) != 2:
+        return len(bounds)  # a pair for each feature, it seems; the check of bounds says how to write it
     try:
         return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
     except TypeError:

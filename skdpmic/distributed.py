@@ -7,8 +7,8 @@ lost, and no record is counted twice.
 import numbers
 from functools import reduce
 
+from skdpmic.readable import is_dask_collection
 from skdpmic.sketch import RangeGridSketch
-from skdpmic.validation import is_dask_collection
 
 _MERGED_AT_ONCE = 8
 

@@ -1,11 +1,11 @@
 """Private scores of all features: the estimator and its function forms."""
 
-import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.validation import errors_without_data
+from skdpmic.uncached import never_cached
+from skdpmic.validation import check_rows
 
 
 class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
@@ -163,8 +163,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         X_weighted : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        with errors_without_data():
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = check_rows(self, X)
         return X * self.scores_.astype(X.dtype)
 
     def __sklearn_tags__(self):
@@ -173,6 +172,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         return tags
 
 
+@never_cached
 def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
     """Private MICr scores of features against a continuous target.
 
@@ -208,6 +208,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
     return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)(X, y)
 
 
+@never_cached
 def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
     """Private MICr scores of features against a discrete target.
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, cross_validate
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -22,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic.accounting import UNKNOWN, cost_of_fit, given_the_table, is_private, private_parts
 from skdpmic.description import describe, n_features_of
 from skdpmic.distributed import feature_names
+from skdpmic.errors import public_messages
 from skdpmic.isolation import generators_seeded
 from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
@@ -30,8 +32,10 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.readable import refuse_unreadable
 from skdpmic.scorer import DPMICScorer
-from skdpmic.validation import asks_for_data, check_feature_bounds, check_n_jobs, public_messages, unchanged_on_error
+from skdpmic.uncached import NeverCached
+from skdpmic.validation import asks_for_data, check_feature_bounds, check_n_jobs, unchanged_on_error
 
 
 def _delegated(name):
@@ -60,7 +64,7 @@ def _delegated(name):
     return available_if(has_it)(method)
 
 
-class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are dealt into disjoint parts. In each part, every candidate is fitted on some rows and scored on the
@@ -236,6 +240,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             X, y = indexable(X, y)
+            _refuse_unreadable(candidates, X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             self.n_parts_ = self._check_n_parts(n_samples)
             self._check_private_estimators(candidates, X, n_samples)
@@ -424,6 +429,17 @@ def mean_over_parts(scores, bounds):
 
 def _candidate(estimator, parameters):
     return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def _first_step(estimator):
+    return _first_step(estimator.steps[0][1]) if isinstance(estimator, Pipeline) else estimator
+
+
+def _refuse_unreadable(candidates, X, y):
+    """Refuse before the charge what a private estimator refuses in every part, if it gets X and y as they are."""
+    first_steps = map(_first_step, candidates)
+    if any(is_private(step) or is_private(getattr(step, "score_func", None)) for step in first_steps):
+        refuse_unreadable(X, y)
 
 
 def _private_estimators(candidate):

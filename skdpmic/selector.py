@@ -4,13 +4,14 @@ import numbers
 import warnings
 
 import numpy as np
+from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
+from skdpmic.errors import without_data
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
-from skdpmic.validation import errors_without_data
 
 
 class DPMICSelector(SelectorMixin, BaseDPMIC):
@@ -247,5 +248,5 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         X_selected : ndarray of shape (n_samples, n_selected_features)
         """
         check_is_fitted(self)
-        with errors_without_data():
-            return super().transform(X)
+        with config_context(array_api_dispatch=False):
+            return without_data(super().transform, X)

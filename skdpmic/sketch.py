@@ -1,8 +1,8 @@
 """What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
 
 import copy
-import math
 import numbers
+import sys
 from functools import lru_cache
 
 import numpy as np
@@ -122,7 +122,7 @@ class RangeGridSketch:
         feature_names=None,
     ):
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
-        if not isinstance(B, numbers.Real) or not 4 <= B < math.inf:
+        if not isinstance(B, numbers.Real) or not 4 <= B <= sys.float_info.max:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         check_B(B, math.inf, description.n_classes)
         c = _check_c_of_parts(c, n_parts, B, description.n_classes)

@@ -30,7 +30,7 @@ def write_sketch(path, parameters, counts):
     header["checksum"] = _checksum(header, arrays)
     header = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
 
-    path = Path(path)
+    path = Path(os.fsdecode(path))
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # readable by the owner only
     try:
         with os.fdopen(handle, "wb") as file:

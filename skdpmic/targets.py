@@ -9,7 +9,7 @@ from skdpmic.mic.arguments import check_column, check_interval
 from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
 from skdpmic.privacy.geometric import TableCounter, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
-from skdpmic.validation import asks_for_data
+from skdpmic.validation import asks_for_data, with_range_of_data
 
 
 class ContinuousY(NamedTuple):
@@ -66,8 +66,8 @@ def make_target(y, target_bounds, classes):
         return _discrete(y, classes)
     y = check_column(y, "y")
     if asks_for_data(target_bounds):
-        lo, hi = float(y.min()), float(y.max())
-        return ContinuousY(y, (lo, hi) if lo < hi else (lo, lo + max(1.0, abs(lo))))
+        y, lo, hi = with_range_of_data(y)
+        return ContinuousY(y, (float(lo), float(hi)))
     return ContinuousY(y, check_interval(target_bounds, "target_bounds"))
 
 
@@ -76,7 +76,7 @@ def check_classes(classes):
     if np.ndim(classes) != 1:
         raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
     labels = _of_own_type(np.asarray(classes))
-    if labels.dtype.kind == "O":
+    if labels.dtype.kind not in "biufUS":
         raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
     labels = np.unique(labels)
     if len(labels) < 2:

@@ -118,7 +118,7 @@ BAD_PARAMETERS = [
     ({"bounds": (0, math.inf)}, "bounds must be finite"),
     ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
     ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
-    ({"bounds": [(0, 1)] * 3}, r"got a pair for each feature: pass np.transpose\(bounds\)"),
+    ({"bounds": [(0, 1)] * 3}, r"got a pair for each feature: pass tuple\(np.transpose\(bounds\)\), or a dict"),
     ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
     ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
     ({"bounds": {"a": (0, 1)}}, "X has no feature names"),

@@ -11,11 +11,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, mic_r
+from skdpmic import DPMICScorer, DPMICSelector, mic_r, uncached
 from skdpmic.privacy import geometric, mechanisms, top_k
 
 N, D = 60, 5
 PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
+
+
+@pytest.fixture(autouse=True)
+def the_same_nonce(monkeypatch):
+    """In every pickle, so that pickles can be compared."""
+    monkeypatch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
 
 
 def neighbours():

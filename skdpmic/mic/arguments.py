@@ -2,13 +2,20 @@
 
 import math
 import numbers
+import sys
+from collections.abc import Sequence
 
 import numpy as np
+
+from skdpmic.errors import without_data
+from skdpmic.readable import holds_dates, is_date, refuse_dates, refuse_masked
 
 
 def check_column(values, name):
     """`values` as a 1-D array of finite real numbers."""
-    array = np.asarray(values)
+    refuse_masked(values, name)
+    array = without_data(np.asarray, values)
+    refuse_dates(array, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, got an array of shape {array.shape}.")
     if array.dtype.kind not in "biuf":
@@ -32,21 +39,97 @@ def check_pair(x, y, min_samples=2):
 def check_interval(interval, name):
     """`interval` as a pair of finite floats, the first below the second."""
     try:
-        lo, hi = (float(bound) for bound in interval)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a pair of numbers (lower, upper), got {interval!r}.") from None
-    if not (math.isfinite(lo) and math.isfinite(hi) and math.isfinite(hi - lo) and lo < hi):
+        lo, hi = map(_as_float, _in_order(interval))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be a pair of numbers (lower, upper), got {interval!r}{_advice_on_dates(interval)}."
+        ) from None
+    if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
         raise ValueError(f"{name} must be finite with lower < upper, got {interval!r}.")
+    if not math.isfinite(hi - lo):
+        raise ValueError(f"{name} must be so near each other that upper - lower is finite, got {interval!r}.")
     return lo, hi
 
 
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
     try:
-        x_bounds, y_bounds = bounds
+        x_bounds, y_bounds = _in_order(bounds)
     except (TypeError, ValueError):
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+
+
+def check_column_bounds(bounds, n_columns, name="bounds"):
+    """`bounds` as the lower and the upper ends of the ranges of all columns.
+
+    Returns
+    -------
+    lower, upper : float64 ndarrays of shape (n_columns,)
+        Not yet checked to be finite.
+    """
+    allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_columns},)"
+    try:
+        sides = [_as_floats(side) for side in _in_order(bounds)]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
+    shapes = [side.shape for side in sides]
+    if n_columns != 2 and shapes == [(2,)] * n_columns:
+        raise ValueError(
+            f"{allowed}, got a pair for each feature: pass tuple(np.transpose({name})), or a dict by name."
+        )
+    if len(sides) != 2:
+        raise ValueError(f"{allowed}, got {bounds!r}.")
+    for shape in shapes:
+        if shape not in ((), (n_columns,)):
+            raise ValueError(f"{allowed}, got an array of shape {shape}.")
+    if n_columns == 2 and shapes == [(2,), (2,)] and not _is_tuple_of_arrays(bounds):
+        raise ValueError(f"{name} of two features must say what its two pairs are, {_both_readings(bounds)}.")
+    lower, upper = sides
+    return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
+
+
+def _in_order(pair):
+    """`pair`; a TypeError unless it has an order of its own, which no set and no dict has."""
+    is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
+    if not is_ordered or isinstance(pair, str | bytes):
+        raise TypeError
+    return pair
+
+
+def _as_float(bound):
+    if isinstance(bound, str | bytes) or is_date(bound):
+        raise TypeError
+    return float(bound)
+
+
+def _as_floats(side):
+    array = np.array(side)  # a copy, which nobody else can change
+    if array.dtype.kind not in "biufO" or holds_dates(array):
+        raise TypeError
+    return array.astype(np.float64)
+
+
+def _advice_on_dates(bounds):
+    if not any(map(holds_dates, bounds if isinstance(bounds, tuple | list) else [bounds])):
+        return ""
+    return (
+        ": write dates as numbers in the unit of the column, (date - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)"
+    )
+
+
+def _is_tuple_of_arrays(bounds):
+    """The one way to write (lower, upper) of two features that does not look like a pair for each."""
+    return isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
+
+
+def _both_readings(bounds):
+    (a, b), (c, d) = bounds
+    return (
+        f"got {bounds!r}. If they are all lower ends and all upper ends, pass a tuple of arrays, "
+        f"(np.array([{a}, {b}]), np.array([{c}, {d}])). If they are a pair for each feature, pass "
+        f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
+    )
 
 
 # --- How large grids may be: limits by public numbers only (``docs/defaults.md``) ------------------------------------
@@ -113,7 +196,7 @@ def finest_merge(B, n_classes=None):
 
 def check_B(B, n=None, n_classes=None):
     """Raise unless `B` is a number >= 4 or an exponent in (0, 1), and, if `n` is given, no more than n can use."""
-    if not isinstance(B, numbers.Real) or not (4 <= B < math.inf or 0 < B < 1):
+    if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
         raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {B!r}.")
     if n is not None and B > largest_size(n, n_classes):
         raise ValueError(f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {B!r}.")
@@ -121,7 +204,7 @@ def check_B(B, n=None, n_classes=None):
 
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number, and, if `n` and `B` are given, no more than is of use to them."""
-    if not isinstance(c, numbers.Real) or not 0 < c < math.inf:
+    if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
         raise ValueError(f"c must be a number > 0, got {c!r}.")
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(

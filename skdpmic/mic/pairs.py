@@ -6,12 +6,14 @@ from itertools import combinations, product
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic.mic.arguments import check_B, check_c, check_column, check_interval
+from skdpmic.errors import without_data
+from skdpmic.mic.arguments import check_B, check_c, check_column, check_column_bounds, check_interval
 from skdpmic.mic.characteristic import check_statistic
 from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table
 from skdpmic.mic.partitions import range_axis
 from skdpmic.mic.statistics import continuous_grids, grid_size, mic_r_of_axes
+from skdpmic.readable import refuse_dates, refuse_masked
 
 # --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
 
@@ -61,10 +63,12 @@ def _is_pandas(table):
 
 def _columns(table, name):
     """The columns of a 2-D table as arrays of finite numbers."""
+    refuse_masked(table, name)
+    refuse_dates(table, name)
     if _is_pandas(table):
         columns = [table.iloc[:, j].to_numpy() for j in range(table.shape[1])]
     else:
-        array = np.asarray(table)
+        array = without_data(np.asarray, table)
         if array.ndim != 2:
             raise ValueError(f"{name} must be 2-dimensional, got an array of shape {array.shape}.")
         columns = list(array.T)
@@ -77,12 +81,7 @@ def _column_bounds(bounds, n_columns, name):
     """`bounds` as one interval for each column; None, which MICe has, for each."""
     if bounds is None:
         return [None] * n_columns
-    try:
-        lo, hi = (np.broadcast_to(np.asarray(bound, dtype=np.float64), n_columns) for bound in bounds)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be a pair (lower, upper) of numbers or of arrays of shape (n_features,) = ({n_columns},)."
-        ) from None
+    lo, hi = check_column_bounds(bounds, n_columns, name)
     return [check_interval(interval, f"{name} of column {j}") for j, interval in enumerate(zip(lo, hi, strict=True))]
 
 

@@ -1,6 +1,8 @@
 """Checks of the arguments that concern privacy."""
 
+import math
 import numbers
+import sys
 import warnings
 from fractions import Fraction
 
@@ -10,8 +12,9 @@ SMALLEST_EPSILON = 1e-100  # noise for much less, as an integer, would be too la
 
 
 def check_epsilon(epsilon):
-    """Raise unless `epsilon` is a number above 0; infinity, for no privacy, is one."""
-    if not isinstance(epsilon, numbers.Real) or not epsilon >= SMALLEST_EPSILON:
+    """Raise unless `epsilon` is a number above 0 that a float can hold; infinity, for no privacy, is one."""
+    is_number = isinstance(epsilon, numbers.Real) and (epsilon <= sys.float_info.max or epsilon == math.inf)
+    if not is_number or not epsilon >= SMALLEST_EPSILON:
         raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
 
 

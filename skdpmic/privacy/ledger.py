@@ -96,7 +96,7 @@ class BudgetLedger:
             raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {composition!r}.")
         if composition == "zcdp" and delta == 0:
             raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
-        self.path = os.path.realpath(path)  # workers may run in another folder
+        self.path = os.path.realpath(os.fsdecode(path))  # workers may run in another folder
         self.epsilon = float(epsilon)
         self.delta = float(delta)
         self.composition = composition
@@ -124,7 +124,7 @@ class BudgetLedger:
             If it cannot be read, has a second name, or was moved without its journal.
         """
         ledger = cls.__new__(cls)
-        ledger.path = os.path.realpath(path)
+        ledger.path = os.path.realpath(os.fsdecode(path))
         with open_ledger_file(ledger.path, "DEFERRED") as file:
             ledger.epsilon, ledger.delta, ledger.composition = file.limits
         return ledger

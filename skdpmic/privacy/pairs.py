@@ -14,8 +14,10 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.uncached import never_cached
 
 
+@never_cached
 def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
     """MICr of one pair under epsilon-differential privacy, by the Laplace mechanism (MICr-Lap).
 
@@ -85,6 +87,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     return _released(ContinuousTarget(y, y_bounds, B, c).score(x, x_bounds), mechanism, source)
 
 
+@never_cached
 def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None):
     """MICe of one pair under epsilon-differential privacy, by the Laplace mechanism (MICe-Lap).
 
@@ -165,6 +168,7 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     return _released(score, mechanism, source)
 
 
+@never_cached
 def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
     """MICr of one pair under epsilon-differential privacy, from a noisy table of counts (a valid MICr-Geom).
 

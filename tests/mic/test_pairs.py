@@ -118,13 +118,13 @@ TWO = np.array([[SECRET, 1.0], [2.0, 3.0], [4.0, 0.0]])
         (lambda: mic_pairs(TWO, statistic="pearson"), "statistic must be"),
         (lambda: mic_pairs(TWO, bounds=(0, 1)), "bounds are for mic_r only"),
         (lambda: mic_pairs(TWO, statistic="mic_r"), "bounds must be given"),
-        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=3), "bounds must be a pair"),
+        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=3), r"bounds must be \(lower, upper\)"),
         (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 0, 0], 1)), r"\(n_features,\) = \(2,\)"),
         (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 1], 1)), "bounds of column 1 must be finite with lower"),
         (lambda: mic_cross(TWO, TWO[:2]), "same number of samples, got 3 and 2"),
         (lambda: mic_cross(TWO, TWO[:, 0]), "Y must be 2-dimensional"),
         (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=3), "bounds must be"),
-        (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=(0, 1)), "bounds of X must be a pair"),
+        (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=(0, 1)), r"bounds of X must be \(lower, upper\)"),
     ],
 )
 def test_bad_arguments_are_named_and_no_data_is_quoted(call, message):

@@ -1,0 +1,89 @@
+"""What an error may say: what is wrong, and never with which value."""
+
+import re
+
+# Messages of scikit-learn whose every word is known: shapes, counts, names of types and of estimators.
+_SHAPE = r"\([\d, ]*\)"
+_SAFE_MESSAGES = re.compile(
+    rf"Found array with \d+ (?:sample|feature)\(s\) \(shape={_SHAPE}\) while a minimum of \d+ is required(?: by \w+)?"
+    r"|Found array with dim \d+, while dim <= \d+ is required(?: by \w+)?"
+    r"|Found array with dim \d+\. \w+ expected <= \d+"
+    r"|Found input variables with inconsistent numbers of samples: \[[\d, ]*\]"
+    r"|Input (?:[Xy] )?contains (?:NaN|infinity or a value too large for dtype\('\w+'\))"
+    r"|Sparse data was passed(?: for X)?, but dense data is required"
+    r"|The feature names should match those that were passed during fit"
+    r"|X has \d+ features, but \w+ is expecting \d+ features as input"
+    rf"|y should be a 1d array, got an array of shape {_SHAPE} instead"
+    rf"|bad input shape {_SHAPE}"
+    r"|(?:This \w+ estimator|\w+) requires y to be passed, but the target y is None"
+)
+# Phrases without data inside messages of scikit-learn and numpy, and of this package.
+_SAFE_PHRASES = re.compile(
+    r"Unknown label type: (?:continuous|unknown)|Complex data not supported|y should be a 1d array"
+    r"|Expected 2D array, got (?:1D|scalar) array instead"
+    r"|Feature names are only supported if all input features have string names"
+    r"|boolean value of NA is ambiguous|could not convert string to float|int too large to convert to float"
+    r"|float\(\) argument must be a string or a real number(?:, not 'NAType')?|setting an array element with a sequence"
+    r"|bounds must be \(lower, upper\), each a number or an array of shape \(n_features,\) = \(\d+,\)"
+    r"|bounds is a dict by feature name, but X has no feature names|bounds must have an entry for every feature"
+    r"|y must hold only labels that are in classes|classes and y must hold labels of one type"
+    r"|[Xy] must hold numbers, got dates or durations|[Xy] must not be a masked array"
+)
+
+_NO_MISSING = "Replace missing values by a constant that is chosen without looking at the data."
+_ADVICE = {
+    "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
+    "contains NaN": _NO_MISSING,
+    "boolean value of NA": _NO_MISSING,
+    "NAType": _NO_MISSING,
+    "could not convert string": "X must hold numbers: encode categories by a list of them that is public. Where y "
+    "holds labels, give classes instead of target_bounds.",
+    "Sparse data was passed": "Use '.toarray()' to convert to a dense numpy array.",
+}
+
+
+def without_data(function, *arguments, **options):
+    """``function(*arguments, **options)``, whose errors are told in words that quote no value of the data.
+
+    The error is raised after the first one has been handled, so that neither its `__context__` nor its `__cause__`
+    keeps the values that the first one holds.
+    """
+    try:
+        return function(*arguments, **options)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        message = _public_message(error)
+    raise kind(message)
+
+
+def _public_message(error):
+    text = str(error)
+    if text.startswith("The feature names should match"):
+        return text  # it lists names, which are compared before any value is read
+    known = _known_words(text)
+    if not known:
+        return f"the data must be numbers, or labels in y, got what cannot be read as such ({type(error).__name__})."
+    advice = [words for phrase, words in _ADVICE.items() if phrase in known[0]]
+    return " ".join([f"{known[0]}.", *advice])
+
+
+def public_messages(error):
+    """What the message of an error of any estimator says without data: known phrases of scikit-learn and of ours."""
+    if _is_invalid_parameter(error.__cause__):  # which names the estimator, where the error names cross_validate
+        return public_messages(error.__cause__)
+    if _is_invalid_parameter(error):
+        first_line = str(error).partition("\n")[0]
+        return [first_line.partition(". Got ")[0]]  # a score function may have got labels
+    return _known_words(str(error))
+
+
+def _known_words(message):
+    whole = _SAFE_MESSAGES.match(message)
+    return [whole.group()] if whole else _SAFE_PHRASES.findall(message.partition("\n")[0])
+
+
+def _is_invalid_parameter(error):
+    """Whether scikit-learn raised this for an argument that is not as it declares, in words that declare it."""
+    return type(error).__name__ == "InvalidParameterError" and type(error).__module__.startswith("sklearn.")
