@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.mic.arguments import check_interval
+from skdpmic.readable import refuse_repeated
 from skdpmic.targets import check_classes, check_kind
 from skdpmic.validation import asks_for_data, check_feature_bounds
 
@@ -54,6 +55,7 @@ def _check_names(bounds, feature_names):
     names = np.asarray(feature_names, dtype=object)
     if names.ndim != 1 or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
+    refuse_repeated(names, "feature_names must be different names")
     return names
 
 

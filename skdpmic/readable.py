@@ -117,9 +117,7 @@ def _check_frame(X):
         return
     if not names:
         raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
-    repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
-    if repeated:
-        raise ValueError(f"X must have a different name for each column, got several named {_some(repeated)}.")
+    refuse_repeated(names, "X must have a different name for each column")
     dtypes = getattr(X, "dtypes", ())
     sparse = [name for name, dtype in zip(names, dtypes, strict=False) if str(dtype).startswith("Sparse")]
     if sparse:
@@ -127,6 +125,13 @@ def _check_frame(X):
             f"Sparse data was passed in columns {_some(sparse)} of X, but dense data is required. Use X.astype(float) "
             "to make them dense."
         )
+
+
+def refuse_repeated(names, allowed):
+    """Raise if names of columns do not tell them apart; names that are no text are not used as such."""
+    repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
+    if repeated:
+        raise ValueError(f"{allowed}, got several named {_some(repeated)}.")
 
 
 def _some(labels):

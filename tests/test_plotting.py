@@ -36,7 +36,7 @@ class Fitted(BaseEstimator):
 
 
 def test_the_picture_holds_the_released_counts_at_their_place(pyplot):
-    estimator = Fitted(bounds=([0, 10], [1, 50]), target_bounds=(-2, 2)).fit()
+    estimator = Fitted(bounds=(np.array([0, 10]), np.array([1, 50])), target_bounds=(-2, 2)).fit()
     display = NoisyCountsDisplay.from_estimator(estimator, 1)
     np.testing.assert_array_equal(display.image_.get_array(), estimator.noisy_counts_[1].T)
     assert tuple(display.image_.get_extent()) == (10, 50, -2, 2)
