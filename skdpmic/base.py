@@ -63,7 +63,10 @@ class BaseDPMIC(NeverCached, BaseEstimator):
         Parameters
         ----------
         X : array-like, dask array or dask dataframe of shape (n_samples, n_features)
-            Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped.
+            Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped. Dates and durations
+            are refused, as the unit that numpy or pandas counts them in may depend on all rows: pass, for instance,
+            ``(column - pd.Timestamp("2020-01-01")) / pd.Timedelta(days=1)``. So are masked arrays, whose hidden
+            values would be read, and sparse columns.
         y : array-like of shape (n_samples,)
             The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
             a dask collection, one too, in partitions of the same rows.

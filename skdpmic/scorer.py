@@ -25,12 +25,13 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
-        the guarantee, and warns.
+        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
+        one feature, unless they are numpy arrays in a tuple. Values outside are clipped. "data" reads the range from
+        X, which breaks the guarantee, and warns.
     target_bounds : pair of floats, default=None
         Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
-        All labels that a discrete target can have, or "data".
+        All labels that a discrete target can have, in any order, or "data".
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
@@ -223,7 +224,7 @@ def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
     bounds : pair or dict
         Public range of the features, as in :class:`DPMICScorer`.
     classes : array-like
-        All labels that the target can have.
+        All labels that the target can have, in any order.
     **parameters
         Further parameters of :class:`DPMICScorer`.
 

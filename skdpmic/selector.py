@@ -34,12 +34,13 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         ``release="scores"``.
     bounds : pair or dict, required
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Values outside are clipped. "data" reads the range from X, which breaks
-        the guarantee, and warns.
+        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
+        one feature, unless they are numpy arrays in a tuple. Values outside are clipped. "data" reads the range from
+        X, which breaks the guarantee, and warns.
     target_bounds : pair of floats, default=None
         Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
-        All labels that a discrete target can have, or "data".
+        All labels that a discrete target can have, in any order, or "data".
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
         ``release="scores"``.

@@ -37,11 +37,12 @@ class RangeGridSketch:
     ----------
     bounds : pair or dict
         Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Values outside are clipped.
+        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
+        one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
     target_bounds : pair of floats, default=None
         Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
-        All labels that a discrete target can have.
+        All labels that a discrete target can have, in any order.
     B : float
         Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
         of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
@@ -55,7 +56,7 @@ class RangeGridSketch:
     n_features : int, default=None
         Number of features; needed if neither `bounds` nor `feature_names` tells.
     feature_names : array-like of str, default=None
-        Names of the features. By default the keys of `bounds`, if it is a dict; otherwise the features have no names.
+        Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features have no names.
 
     Attributes
     ----------
@@ -175,7 +176,7 @@ class RangeGridSketch:
         Parameters
         ----------
         X : array-like of shape (n_chunk_samples, n_features)
-            Real numbers, one record a row; may have no rows.
+            Real numbers, one record a row; may have no rows. No dates and no masked arrays, as in `fit`.
         y : array-like of shape (n_chunk_samples,)
             The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
         n_jobs : int, default=None

@@ -118,7 +118,8 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
     c : float, default=None
         As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : (lower, upper), default=None
-        The range of the columns, for MICr, and only for it: numbers, or arrays of shape (n_features,).
+        The range of the columns, for MICr, and only for it: numbers, or arrays of shape (n_features,). For two
+        columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
     master : {"reduced", "full"}, default="reduced"
         As for :func:`mic_r`.
     n_jobs : int, default=None
@@ -181,7 +182,8 @@ def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="re
     c : float, default=None
         As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : ((X_lo, X_hi), (Y_lo, Y_hi)), default=None
-        The range of the columns, for MICr, and only for it: numbers, or arrays with one for each column.
+        The range of the columns, for MICr, and only for it: numbers, or arrays with one for each column. For two
+        columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
     master : {"reduced", "full"}, default="reduced"
         As for :func:`mic_r`.
     n_jobs : int, default=None

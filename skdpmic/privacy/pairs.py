@@ -24,7 +24,8 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped.
+        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
+        depend on all rows, and no masked arrays.
     epsilon : float
         Privacy budget, above 0; infinity gives MICr without noise.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
@@ -97,7 +98,8 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record an index; at least 4. No dates, whose unit may depend on all rows, and no masked
+        arrays.
     epsilon : float
         Privacy budget, above 0; infinity gives MICe without noise.
     B : float, default=0.6
@@ -179,7 +181,8 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped.
+        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
+        depend on all rows, and no masked arrays.
     epsilon : float
         Privacy budget, above 0; infinity adds no noise.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))

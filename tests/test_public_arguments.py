@@ -1,0 +1,289 @@
+"""What is public about a table is read in one way only, or refused; ranges of any width are scored."""
+
+import math
+import os
+import re
+from functools import partial
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.linear_model import Ridge
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateGridSearch,
+    RangeGridSketch,
+    dp_mic_regression,
+    mic_cross,
+    mic_e_laplace,
+    mic_pairs,
+    mic_r,
+    mic_r_geometric,
+    mic_r_laplace,
+)
+
+N = 60
+RNG = np.random.default_rng(0)
+X, Y = RNG.random((N, 2)), RNG.random(N)
+FRAME = pandas.DataFrame(X, columns=["age", "pay"])
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=100.0)
+
+
+# --- Two pairs for two features -------------------------------------------------------------------------------------
+
+# Whatever takes bounds of features, and says what it made of them.
+BOUNDS_READERS = {
+    "fit": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(X, Y),
+    "fit of a frame": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(
+        FRAME, Y
+    ),
+    "partial_fit": lambda bounds, ledger: (
+        DPMICSelector(bounds=bounds, target_bounds=(0, 1), k=1, ledger=ledger).partial_fit(X, Y).publish()
+    ),
+    "function": lambda bounds, ledger: dp_mic_regression(
+        X, Y, epsilon=1, bounds=bounds, target_bounds=(0, 1), ledger=ledger
+    ),
+    "sketch": lambda bounds, ledger: RangeGridSketch(bounds=bounds, target_bounds=(0, 1), B=9),
+    "sketch of an estimator": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1)).empty_sketch(
+        100, n_features=2
+    ),
+    "fit_sketch": lambda bounds, ledger: DPMICScorer(bounds=bounds, ledger=ledger).fit_sketch(
+        RangeGridSketch(bounds=(np.array([0, 1]), np.array([2, 5])), target_bounds=(0, 1), B=9).update(X, Y)
+    ),
+    "search": lambda bounds, ledger: PrivateGridSearch(
+        DPMICSelector(bounds=bounds, target_bounds=(0, 1), ledger=ledger),
+        {"k": [1, 2]},
+        scoring=lambda selector, X, y: 0.0,
+        ledger=ledger,
+    ).fit(X, Y),
+    "mic_pairs": lambda bounds, ledger: mic_pairs(X, statistic="mic_r", bounds=bounds),
+    "mic_cross": lambda bounds, ledger: mic_cross(X, X, statistic="mic_r", bounds=(bounds, (0, 1))),
+}
+AMBIGUOUS = {
+    "list of tuples": [(0, 1), (2, 5)],
+    "tuple of tuples": ((0, 1), (2, 5)),
+    "list of lists": [[0, 1], [2, 5]],
+    "array": np.array([[0, 1], [2, 5]]),
+    "list of arrays": [np.array([0, 1]), np.array([2, 5])],
+    "tuple of a list and an array": ([0, 1], np.array([2, 5])),
+}
+
+
+@pytest.mark.parametrize("read", BOUNDS_READERS.values(), ids=BOUNDS_READERS)
+@pytest.mark.parametrize("bounds", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_two_pairs_for_two_features_are_refused_with_both_readings(bounds, read, ledger):
+    sides, by_feature = "(np.array([0, 1]), np.array([2, 5]))", "(np.array([0, 2]), np.array([1, 5]))"
+    both = rf"all lower ends and all upper ends.*{re.escape(sides)}.*a pair for each feature.*{re.escape(by_feature)}"
+    with pytest.raises(ValueError, match=f"(?s)bounds.* of two features must say what its two pairs are.*{both}"):
+        read(bounds, ledger)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("read", BOUNDS_READERS.values(), ids=BOUNDS_READERS)
+def test_a_tuple_of_arrays_is_lower_and_upper(read, ledger):
+    read((np.array([0, 1]), np.array([2, 5])), ledger)
+
+
+def test_every_unambiguous_form_of_the_bounds_of_two_features_is_read_alike():
+    lower, upper = np.array([0.0, 2.0]), np.array([1.0, 5.0])
+    forms = [
+        (lower, upper),
+        (pandas.Series(lower), pandas.Series(upper)),
+        tuple(np.transpose([(0, 1), (2, 5)])),
+        {"age": (0, 1), "pay": (2, 5)},
+        {"pay": [2, 5], "age": np.array([0, 1])},
+    ]
+    for bounds in forms:
+        sketch = RangeGridSketch(bounds=bounds, feature_names=["age", "pay"], target_bounds=(0, 1), B=9)
+        assert (sketch.lower.tolist(), sketch.upper.tolist()) == ([0, 2], [1, 5])
+    for bounds in [(0, 5), [0, 5], np.array([0, 5]), (0, [5, 5]), ((0, 0), 5), pandas.Series([0, 5])]:
+        sketch = RangeGridSketch(bounds=bounds, n_features=2, target_bounds=(0, 1), B=9)
+        assert (sketch.lower.tolist(), sketch.upper.tolist()) == ([0, 0], [5, 5])
+
+
+def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
+    sketch = RangeGridSketch(bounds=(np.array([0, 1]), np.array([2, 5])), target_bounds=(0, 1), B=9).update(X, Y)
+    sketch.save(tmp_path / "sketch")
+    assert RangeGridSketch.load(tmp_path / "sketch") == sketch
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 4])
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_write(n_features, kind):
+    bounds = kind([(0, 1)] * n_features)
+    for known in (None, n_features):
+        with pytest.raises(ValueError, match=r"got a pair for each feature: pass tuple\(np.transpose\(bounds\)\)"):
+            RangeGridSketch(bounds=bounds, n_features=known, target_bounds=(0, 1), B=9)
+    as_advised = tuple(np.transpose(bounds))
+    sketch = RangeGridSketch(bounds=as_advised, target_bounds=(0, 1), B=9)
+    assert (sketch.lower.tolist(), sketch.upper.tolist()) == ([0] * n_features, [1] * n_features)
+
+
+# --- What has no order, and what is no number -------------------------------------------------------------------------
+
+UNORDERED = {
+    "set": {0, 1},
+    "frozenset": frozenset({0, 1}),
+    "dict as a pair": {0: "a", 1: "b"},
+    "keys": {0: "a", 1: "b"}.keys(),
+    "values": {"a": 0, "b": 1}.values(),
+    "iterator": iter([0, 1]),
+    "generator": (bound for bound in (0, 1)),
+    "text": "01",
+    "bytes": b"01",
+    "texts": ("0", "1"),
+    "a number": np.float64(1),
+    "an array without axes": np.array(1.0),
+    "a large int": (0, 10**400),
+    "large ints": (-(10**400), 10**400),
+}
+
+
+@pytest.mark.parametrize("pair", UNORDERED.values(), ids=UNORDERED)
+def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
+    public = {"bounds": (0, 1), "target_bounds": (0, 1)}
+    names = ["bounds", "target_bounds"] if not isinstance(pair, dict) else ["target_bounds"]
+    for name in names:
+        message = f"{name} must be (a pair of numbers )?\\(lower, upper\\)"
+        for fit in (DPMICScorer.fit, DPMICScorer.partial_fit):
+            with pytest.raises(ValueError, match=message):
+                fit(DPMICScorer(ledger=ledger, **public | {name: pair}), X, Y)
+        with pytest.raises(ValueError, match=message):
+            RangeGridSketch(B=9, n_features=2, **public | {name: pair})
+    with pytest.raises(ValueError, match="bounds of feature 'pay' must be a pair of numbers"):
+        DPMICScorer(ledger=ledger, bounds={"age": (0, 1), "pay": pair}, target_bounds=(0, 1)).fit(FRAME, Y)
+    for bounds in (((0, 1), pair), (pair, (0, 1)), pair):
+        with pytest.raises(ValueError, match=r"bounds (of . )?must be (a pair of numbers|.*x_lo, x_hi)"):
+            mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=bounds, ledger=ledger)
+    if not isinstance(pair, dict):
+        with pytest.raises(ValueError, match=r"bounds must be \(lower, upper\)"):
+            mic_pairs(X, statistic="mic_r", bounds=pair)
+    search = PrivateGridSearch(Ridge(), {"alpha": [1.0, 2.0]}, score_bounds=pair, ledger=ledger)
+    with pytest.raises(ValueError, match="score_bounds must be a pair of numbers"):
+        search.fit(X, Y)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_sets_of_pairs_are_refused():
+    with pytest.raises(ValueError, match="bounds must be "):
+        mic_r(X[:, 0], Y, bounds={(0, 1), (2, 5)})
+    with pytest.raises(ValueError, match="bounds must be "):
+        DPMICScorer(bounds={(0, 1), (2, 5)}, target_bounds=(0, 1)).fit(X, Y)
+
+
+def test_classes_have_no_order_but_are_no_set():
+    scores = [
+        DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=classes, B=9).fit(X, Y > 0.5).scores_.tolist()
+        for classes in ([False, True], [True, False], np.array([True, False]))
+    ]
+    assert scores[0] == scores[1] == scores[2]
+    with pytest.raises(ValueError, match="classes must be a list or array"):
+        DPMICScorer(bounds=(0, 1), classes={False, True}).fit(X, Y > 0.5)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+@pytest.mark.parametrize("name", ["epsilon", "delta", "B", "c"])
+def test_numbers_that_no_float_holds_are_refused(name, number, ledger):
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        DPMICScorer(**public, **{name: number}).fit(X, Y)
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        DPMICScorer(**public, **{name: number}).partial_fit(X, Y)
+    if name in ("B", "c"):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=2, **{"B": 9} | {name: number})
+    if name != "delta":
+        both = {"bounds": ((0, 1), (0, 1))}
+        for function, options in ((mic_r_laplace, both), (mic_r_geometric, both), (mic_e_laplace, {})):
+            arguments = {"epsilon": 1.0, "ledger": ledger, **options} | {name: number}
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                function(X[:, 0], Y, **arguments)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_a_search_and_a_ledger_refuse_an_epsilon_that_no_float_holds(tmp_path):
+    with pytest.raises(ValueError, match="epsilon must be"):
+        BudgetLedger(tmp_path / "ledger", epsilon=10**400)
+    with pytest.raises(ValueError, match="epsilon must be"):
+        PrivateGridSearch(Ridge(), {"alpha": [1.0]}, epsilon=10**400).fit(X, Y)
+
+
+# --- Ranges whose width no float holds --------------------------------------------------------------------------------
+
+LARGE = 1.7e308
+LINE = np.linspace(-1, 1, N)
+BY_DATA = {"epsilon": math.inf, "bounds": "data", "B": 9}
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+@pytest.mark.parametrize("scale", [LARGE, 2.0**1022, 8.9e307, 1.0])
+def test_a_range_of_the_data_of_any_width_is_scored(scale, mechanism):
+    scorer = partial(DPMICScorer, mechanism=mechanism, **BY_DATA)
+    table = np.c_[LINE, np.abs(LINE), RNG.random(N)]
+    for target in ({"target_bounds": "data"}, {"classes": [False, True]}):
+        y = LINE if "target_bounds" in target else LINE > 0
+        expected = scorer(**target).fit(table, y).scores_
+        larger = y * scale if "target_bounds" in target else y
+        scores = scorer(**target).fit(table * scale, larger).scores_
+        assert scores.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+        assert expected[0] > 0.8
+        assert mechanism == "geometric" or "classes" in target or expected[0] == 1.0
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("value", [LARGE, -LARGE, 0.0, 5e-324, 8.9e307])
+def test_a_constant_of_any_size_has_a_score_of_zero(value):
+    constant = np.full((N, 1), value)
+    assert DPMICScorer(target_bounds="data", **BY_DATA).fit(constant, LINE * LARGE).scores_.tolist() == [0.0]
+    assert DPMICScorer(target_bounds="data", **BY_DATA).fit(LINE[:, None] * LARGE, constant[:, 0]).scores_ == [0.0]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_a_large_column_does_not_change_the_score_of_others_nor_the_table():
+    table = np.c_[RNG.random(N) * 1e-300, RNG.random(N), RNG.random(N) * 5e-324 * 1000]
+    alone = DPMICScorer(target_bounds=(-1, 1), **BY_DATA).fit(table, LINE).scores_
+    wider = np.c_[table, LINE * LARGE]
+    before = wider.copy()
+    scores = DPMICScorer(target_bounds=(-1, 1), **BY_DATA).fit(wider, LINE).scores_
+    assert scores.tolist() == [*alone.tolist(), 1.0]
+    assert np.array_equal(wider, before)
+
+
+def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
+    wide, message = (-LARGE, LARGE), r"must be so near each other that upper - lower is finite, got \(-1.7e\+308, 1.7e"
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
+    for change in ({"bounds": wide}, {"target_bounds": wide}, {"bounds": {"age": (0, 1), "pay": wide}}):
+        with pytest.raises(ValueError, match=message):
+            DPMICScorer(**public | change).fit(FRAME, Y)
+    with pytest.raises(ValueError, match=message):
+        mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=(wide, (0, 1)), ledger=ledger)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_data_bounds_still_warn():
+    with pytest.warns(PrivacyLeakWarning, match="bounds='data' reads bounds from the data"):
+        DPMICScorer(target_bounds=(0, 1), **BY_DATA).fit(X, Y)
+
+
+# --- Paths ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_of_bytes_is_a_path(tmp_path):
+    path = os.fsencode(tmp_path / "ledger")
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge("a release", 0.25)
+    assert BudgetLedger.open(path).spent() == BudgetLedger.open(tmp_path / "ledger").spent() == (0.25, 0.0)
+    assert ledger == BudgetLedger.open(tmp_path / "ledger")
+
+    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=2, B=9)
+    sketch.save(os.fsencode(tmp_path / "sketch"))
+    assert RangeGridSketch.load(os.fsencode(tmp_path / "sketch")) == sketch
