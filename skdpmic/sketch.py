@@ -56,7 +56,8 @@ class RangeGridSketch:
     n_features : int, default=None
         Number of features; needed if neither `bounds` nor `feature_names` tells.
     feature_names : array-like of str, default=None
-        Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features have no names.
+        Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features
+        have no names.
 
     Attributes
     ----------
