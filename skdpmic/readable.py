@@ -11,6 +11,7 @@ from skdpmic.errors import without_data
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas are subclasses of these, but for Period
 _NUMBER_KINDS = frozenset("biufc")
 _DATE_KINDS = frozenset("mM")
+_PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _NAMED = 5  # columns named in a message
 
 
@@ -58,7 +59,7 @@ def holds_dates(values):
         return False
     array = without_data(np.asarray, values)
     if array.dtype.kind == "O":
-        return any(map(is_date, array.ravel()))
+        return not _PLAIN.issuperset(map(type, array.ravel())) and any(map(is_date, array.ravel()))
     if array.dtype.kind == "V":  # fields, each of a type of its own
         return any(array.dtype[field].base.kind in _DATE_KINDS for field in array.dtype.names or ())
     return array.dtype.kind in _DATE_KINDS

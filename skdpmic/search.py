@@ -432,7 +432,11 @@ def _candidate(estimator, parameters):
 
 
 def _first_step(estimator):
-    return _first_step(estimator.steps[0][1]) if isinstance(estimator, Pipeline) else estimator
+    """What is given the table as it is, of a pipeline or of an estimator by itself; None if nothing is."""
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+    return _first_step(next(steps, None))
 
 
 def _refuse_unreadable(candidates, X, y):

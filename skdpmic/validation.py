@@ -107,7 +107,7 @@ def _check_each_range(lower, upper, labels):
             raise ValueError(f"bounds must be finite with lower < upper, got ({lo}, {hi}) for {label}.")
         if not math.isfinite(hi - lo):
             raise ValueError(
-                f"bounds must be so near each other that upper - lower is finite, got ({lo}, {hi}) for {label}."
+                f"bounds must be finite with lower < upper, as must upper - lower, got ({lo}, {hi}) for {label}."
             )
 
 

@@ -259,7 +259,7 @@ def test_a_large_column_does_not_change_the_score_of_others_nor_the_table():
 
 
 def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
-    wide, message = (-LARGE, LARGE), r"must be so near each other that upper - lower is finite, got \(-1.7e\+308, 1.7e"
+    wide, message = (-LARGE, LARGE), r"must be finite with lower < upper, as must upper - lower, got \(-1.7e\+308, 1.7e"
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     for change in ({"bounds": wide}, {"target_bounds": wide}, {"bounds": {"age": (0, 1), "pay": wide}}):
         with pytest.raises(ValueError, match=message):

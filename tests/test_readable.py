@@ -66,6 +66,11 @@ READERS = {
     "search": lambda X, y, ledger: PrivateGridSearch(
         make_pipeline(DPMICSelector(**PUBLIC), Ridge()), {"dpmicselector__k": [1, 2]}, ledger=ledger
     ).fit(X, y),
+    "search in a nested pipeline": lambda X, y, ledger: PrivateGridSearch(
+        make_pipeline("passthrough", make_pipeline(None, DPMICSelector(k=1, **PUBLIC)), Ridge()),
+        {"ridge__alpha": [1, 2]},
+        ledger=ledger,
+    ).fit(X, y),
     "search of a score function": lambda X, y, ledger: PrivateGridSearch(
         make_pipeline(SelectKBest(partial(dp_mic_regression, epsilon=1, **PUBLIC)), Ridge()),
         {"selectkbest__k": [1, 2]},

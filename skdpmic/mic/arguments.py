@@ -47,7 +47,7 @@ def check_interval(interval, name):
     if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
         raise ValueError(f"{name} must be finite with lower < upper, got {interval!r}.")
     if not math.isfinite(hi - lo):
-        raise ValueError(f"{name} must be so near each other that upper - lower is finite, got {interval!r}.")
+        raise ValueError(f"{name} must be finite with lower < upper, as must upper - lower, got {interval!r}.")
     return lo, hi
 
 
