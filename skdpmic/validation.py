@@ -130,9 +130,9 @@ def with_range_of_data(values):
 
     A column so large that the width of its range is no float is scaled by a power of two, which no score sees.
     """
-    largest = np.maximum(-values.min(axis=0), values.max(axis=0))
-    if np.any(largest > 2.0**1020):
-        values = values * np.where(largest > 2.0**1020, 2.0**-4, 1.0)
+    too_large = np.maximum(-values.min(axis=0), values.max(axis=0)).astype(np.float64) > 2.0**1020
+    if too_large.any():
+        values = values * np.where(too_large, 2.0**-4, 1.0)
     lower, upper = values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
     # Of a constant, any width serves.
     return values, lower, np.where(upper > lower, upper, lower + np.maximum(1.0, np.abs(lower)))

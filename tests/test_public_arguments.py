@@ -174,6 +174,8 @@ def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
 
 def test_sets_of_pairs_are_refused():
     with pytest.raises(ValueError, match="bounds must be "):
+        mic_cross(X, X, statistic="mic_r", bounds={(0, 1), (2, 5)})
+    with pytest.raises(ValueError, match="bounds must be "):
         mic_r(X[:, 0], Y, bounds={(0, 1), (2, 5)})
     with pytest.raises(ValueError, match="bounds must be "):
         DPMICScorer(bounds={(0, 1), (2, 5)}, target_bounds=(0, 1)).fit(X, Y)
@@ -245,6 +247,14 @@ def test_a_constant_of_any_size_has_a_score_of_zero(value):
     constant = np.full((N, 1), value)
     assert DPMICScorer(target_bounds="data", **BY_DATA).fit(constant, LINE * LARGE).scores_.tolist() == [0.0]
     assert DPMICScorer(target_bounds="data", **BY_DATA).fit(LINE[:, None] * LARGE, constant[:, 0]).scores_ == [0.0]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_range_of_the_data_is_found_without_warnings(dtype):
+    largest = np.float32(3.4e38) * LINE.astype(np.float32)
+    table = np.c_[LINE, largest].astype(dtype)
+    assert DPMICScorer(target_bounds="data", **BY_DATA).fit(table, LINE).scores_.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

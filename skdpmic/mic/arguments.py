@@ -39,7 +39,7 @@ def check_pair(x, y, min_samples=2):
 def check_interval(interval, name):
     """`interval` as a pair of finite floats, the first below the second."""
     try:
-        lo, hi = map(_as_float, _in_order(interval))
+        lo, hi = map(_as_float, in_order(interval))
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{name} must be a pair of numbers (lower, upper), got {interval!r}{_advice_on_dates(interval)}."
@@ -54,7 +54,7 @@ def check_interval(interval, name):
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
     try:
-        x_bounds, y_bounds = _in_order(bounds)
+        x_bounds, y_bounds = in_order(bounds)
     except (TypeError, ValueError):
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
@@ -70,7 +70,7 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
     """
     allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_columns},)"
     try:
-        sides = [_as_floats(side) for side in _in_order(bounds)]
+        sides = [_as_floats(side) for side in in_order(bounds)]
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
     shapes = [side.shape for side in sides]
@@ -89,7 +89,7 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
     return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
 
 
-def _in_order(pair):
+def in_order(pair):
     """`pair`; a TypeError unless it has an order of its own, which no set and no dict has."""
     is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
     if not is_ordered or isinstance(pair, str | bytes):

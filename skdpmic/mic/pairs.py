@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic.errors import without_data
-from skdpmic.mic.arguments import check_B, check_c, check_column, check_column_bounds, check_interval
+from skdpmic.mic.arguments import check_B, check_c, check_column, check_column_bounds, check_interval, in_order
 from skdpmic.mic.characteristic import check_statistic
 from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table
@@ -240,7 +240,7 @@ def _bounds_of_both(bounds):
     if bounds is None:
         return None, None
     try:
-        x_bounds, y_bounds = bounds
+        x_bounds, y_bounds = in_order(bounds)
     except (TypeError, ValueError):
         raise ValueError("bounds must be ((X_lo, X_hi), (Y_lo, Y_hi)).") from None
     return x_bounds, y_bounds
