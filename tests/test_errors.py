@@ -44,12 +44,15 @@ class Talkative:
         except KeyError as error:
             raise self.kind(f"cannot convert {SECRET}") from error
 
+
+class TalkativeArray:
+    """A table of such a library."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
     def __array__(self, dtype=None, copy=None):
         raise self.kind(f"Input X contains NaN of {SECRET}")
-
-
-class TalkativeArray(Talkative):
-    __float__ = None
 
 
 def column_of(value, like=0.5):

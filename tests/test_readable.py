@@ -115,8 +115,8 @@ DATE_COLUMNS = {
     "one date among numbers": pandas.Series([1.0] * (N - 1) + [np.datetime64("2023-03-01", "ns")], dtype=object),
     "categories": SECONDS.astype("category"),
     "polars Date": polars.Series(SECONDS.dt.date.tolist()),
-    "polars Datetime": polars.Series(SECONDS.tolist()),
-    "polars Duration": polars.Series(DURATIONS.tolist()),
+    "polars Datetime": polars.Series([moment.to_pydatetime() for moment in SECONDS]),
+    "polars Duration": polars.Series([datetime.timedelta(seconds=i) for i in range(N)]),
     "polars Time": polars.Series(SECONDS.dt.time.tolist()),
 }
 
