@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, finest_merge, largest_c
+from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_c
 from skdpmic.mic.statistics import grid_size
 
 MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere

@@ -1,8 +1,8 @@
 """What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
 
 import copy
+import math
 import numbers
-import sys
 from functools import lru_cache
 
 import numpy as np
@@ -11,8 +11,8 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic.columns import each_feature
 from skdpmic.defaults import MOST_PARTS
 from skdpmic.description import describe
-from skdpmic.mic.arguments import check_B, check_c, finest_merge, largest_c
 from skdpmic.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_c
 from skdpmic.privacy.geometric import TableGrids
 from skdpmic.records import GridSizes
 from skdpmic.sketch_file import read_sketch, write_sketch
@@ -124,7 +124,7 @@ class RangeGridSketch:
         feature_names=None,
     ):
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
-        if not isinstance(B, numbers.Real) or not 4 <= B <= sys.float_info.max:
+        if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         check_B(B, math.inf, description.n_classes)
         c = _check_c_of_parts(c, n_parts, B, description.n_classes)

@@ -28,7 +28,7 @@ from benchmarks.tune_defaults import (
 from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.defaults import default_B, default_c, resolve_c
-from skdpmic.mic.arguments import check_B, check_c, largest_c
+from skdpmic.mic.grid_limits import check_B, check_c, largest_c
 from skdpmic.mic.statistics import DiscreteTarget
 
 ROWS = np.loadtxt(TABLE, delimiter=",", skiprows=1).tolist()

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.arguments import check_pair, check_pair_bounds
 from skdpmic.mic.blockwise import best_cuts
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.mass_partitions import Grid, in_order_of, mass_grid, ranked_column
 from skdpmic.mic.mic_e import all_entries, grid_entries, mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, segments_of

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, check_pair
+from skdpmic.mic.arguments import check_pair
 from skdpmic.mic.blockwise import largest_entry_above
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.jit import jit
 from skdpmic.mic.mass_partitions import in_order_of, mass_grid, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table, entry, optimize_axis, segments_of

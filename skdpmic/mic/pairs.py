@@ -7,8 +7,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic.errors import without_data
-from skdpmic.mic.arguments import check_B, check_c, check_column, check_column_bounds, check_interval, in_order
+from skdpmic.mic.arguments import check_column, check_column_bounds, check_interval, in_order
 from skdpmic.mic.characteristic import check_statistic
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
 from skdpmic.mic.optimize_axis import entropy_table
 from skdpmic.mic.partitions import range_axis

@@ -4,8 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds, finest_merge, largest_size
+from skdpmic.mic.arguments import check_pair, check_pair_bounds
 from skdpmic.mic.counting import column_borders, compress, cumulative_counts
+from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_size
 from skdpmic.mic.jit import jit
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis

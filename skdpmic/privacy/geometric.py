@@ -138,9 +138,7 @@ class TableScorer:
         self._B = B
         self._is_discrete = is_discrete
         if not is_discrete:
-            continuous_grids(
-                B, _CHANCE_C, "reduced"
-            )  # kept for the scores; errors come now, before anything is charged
+            continuous_grids(B, _CHANCE_C, "reduced")  # kept for the scores; errors come now, before any charge
 
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).

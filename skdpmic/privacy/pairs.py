@@ -3,7 +3,8 @@
 import numpy as np
 
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.arguments import check_pair, check_pair_bounds
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.mic_e import mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.mic.rank_grids import mic_e_of_ranks, ranks_in_y

@@ -18,7 +18,7 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
-from skdpmic.mic.arguments import largest_c, largest_size
+from skdpmic.mic.grid_limits import largest_c, largest_size
 from skdpmic.mic.optimize_axis import entropy_table
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import (
