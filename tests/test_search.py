@@ -558,7 +558,7 @@ def test_what_of_the_data_does_not_fit_a_private_estimator_is_told(change, expec
     "bounds, message",
     [
         (
-            ([0, 0], [1, 1]),
+            (np.zeros(2), np.ones(2)),
             r"bounds must be \(lower, upper\), .*shape \(n_features,\) = \(3,\), got an array of .* \(2,\)",
         ),
         (([0] * 3, [1, 0, 1]), "bounds must be finite with lower < upper"),
