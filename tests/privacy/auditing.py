@@ -35,15 +35,45 @@ def privacy_loss_at_least(release, here, there, event, n_runs, alpha):
         On each table.
     alpha : float
     """
+    at_least, at_most = _probabilities(release, here, there, event, n_runs, alpha)
+    return math.log(at_least / at_most) if at_least > 0 else -math.inf
+
+
+def separation_at_least(release, here, there, event, n_runs, alpha):
+    """Lower confidence bound, of level 1 - alpha, on q(P(event | here)) - q(P(event | there)), q the normal quantile.
+
+    For Gaussian noise that is rho-zCDP, no event is separated by more than ``sqrt(2 rho)``, that of two normal laws
+    whose means are so many standard deviations apart (Neyman and Pearson), and the event whose bounds are halfway
+    between them is. One event so tells of the noise what no single probability ratio does. Parameters as above.
+    """
+    return float(np.diff(stats.norm.ppf(_probabilities(release, here, there, event, n_runs, alpha)[::-1]))[0])
+
+
+def _probabilities(release, here, there, event, n_runs, alpha):
+    """Clopper-Pearson bounds of level 1 - alpha / 2 each: P(event | here) is at least, P(event | there) at most."""
     occurred_here, occurred_there = (
         np.array([event(release(table)) for _ in range(n_runs)]).ravel() for table in (here, there)
     )
     hits_here, hits_there, n = occurred_here.sum(), occurred_there.sum(), len(occurred_here)
-    if hits_here == 0:
-        return -math.inf
-    at_least = stats.beta.ppf(alpha / 2, hits_here, n - hits_here + 1)
-    at_most = 1.0 if hits_there == n else stats.beta.ppf(1 - alpha / 2, hits_there + 1, n - hits_there)
-    return math.log(at_least / at_most)
+    at_least = stats.beta.ppf(alpha / 2, hits_here, n - hits_here + 1) if hits_here else 0.0
+    at_most = stats.beta.ppf(1 - alpha / 2, hits_there + 1, n - hits_there) if hits_there < n else 1.0
+    return at_least, at_most
+
+
+# --- Neighbours whose scores all move --------------------------------------------------------------------------------
+
+
+def exchange(n_features, n=400):
+    """Neighbours on which every score moves by 98 % of the sensitivity: those of the first half up, the others down.
+
+    Features and target are 1 for the same ninth of the records and 0 for the others, so that a score on halves of
+    [0, 1] is about 1/2, far from where it is clamped; but one record is 0 in half of the features, and 1 in the target.
+    """
+    y = (np.arange(n) < round(0.11 * n)).astype(float)
+    here, there = np.repeat(y[:, None], n_features, axis=1), np.repeat(y[:, None], n_features, axis=1)
+    here[0, : n_features // 2] = 0
+    there[0, n_features // 2 :] = 0
+    return (here, y), (there, y)
 
 
 # --- Exactly ----------------------------------------------------------------------------------------------------
