@@ -265,7 +265,7 @@ def search_cost(search, *, n_samples=None):
     n_splits, n_trainings = _splits(search, n_samples)
     _warn_of_splits_by_records(search)
     rounds = _rounds(search, n_splits, n_samples)
-    refit = _largest(rounds[0]) if search.refit else FitCost()
+    refit = _largest(itertools.chain.from_iterable(rounds)) if search.refit else FitCost()
     fits = _total(itertools.chain.from_iterable(rounds))
     if not fits.n_private:
         _warn_of_none_seen()
@@ -369,10 +369,13 @@ def _upper_end(name, distribution):
 
 
 def _halving_rounds(search, costs, n_splits, n_samples):
-    """The costliest candidates in each round, each round keeping one in `factor`."""
+    """The costliest candidates that each round can have, each round keeping one in `factor`.
+
+    Costliest in epsilon, in delta and in number: they need not be the same candidates, so each is sorted by itself.
+    """
     if search.resource.rpartition("__")[2] in ("epsilon", "delta"):
         raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
-    costs = sorted(costs, reverse=True)
+    costs = list(map(FitCost, *(sorted(column, reverse=True) for column in zip(*costs, strict=True))))
     rounds, n_candidates = [], len(costs)
     for _ in range(_n_rounds(search, n_candidates, n_splits, n_samples)):
         rounds.append(costs[:n_candidates])

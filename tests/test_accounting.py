@@ -4,6 +4,7 @@ import math
 import warnings
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -42,6 +43,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
+from skdpmic.privacy.arguments import exact
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 60
@@ -314,6 +316,42 @@ def test_halving_is_bounded_where_it_depends_on_the_data():
         search_cost(HalvingGridSearchCV(pipeline(), GRID, resource="select__epsilon", max_resources=3))
     with pytest.raises(ValueError, match="n_samples must be given"):
         search_cost(HalvingRandomSearchCV(pipeline(), {"model__alpha": stats.expon()}, min_resources=10))
+
+
+def test_halving_counts_the_candidates_that_go_on_at_their_worst_in_epsilon_delta_and_number():
+    one = partial(DPMICSelector, **PUBLIC)
+    candidates = [
+        (one(epsilon=1.0), (1, 0, 1)),
+        (one(epsilon=0.5, delta=0.25), (Fraction(1, 2), Fraction(1, 4), 1)),
+        (make_pipeline(*[one(epsilon=0.125)] * 3), (Fraction(3, 8), 0, 3)),
+        (one(epsilon=0.75, delta=0.125), (Fraction(3, 4), Fraction(1, 8), 1)),
+    ]
+    steps, costs = zip(*candidates, strict=True)
+    search = HalvingGridSearchCV(pipeline(), {"select": list(steps)}, cv=2, factor=2)
+
+    def most_of(n_candidates):
+        return [max(map(sum, combinations(column, n_candidates))) for column in zip(*costs, strict=True)]
+
+    # Three rounds of 4, 2 and 1 candidates and the refit, whichever go on; a record is in one of two training sets.
+    once = np.sum([most_of(n) for n in (4, 2, 1)], axis=0)
+    cost = search_cost(search)
+    assert (cost.epsilon, cost.delta) == tuple((once + most_of(1))[:2])
+    assert (cost.charged_epsilon, cost.charged_delta, cost.n_fits) == tuple(2 * once + most_of(1))
+
+
+def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
+    # The sums of these have more digits than a float: half of them are rounded down if nobody takes care.
+    for k in range(1, 200):
+        epsilons = [1 / 3, k / 7, math.pi / k]
+        deltas = [epsilon / 1e4 for epsilon in epsilons]
+        grid = [{"select__epsilon": [e], "select__delta": [d]} for e, d in zip(epsilons, deltas, strict=True)]
+        cost = search_cost(GridSearchCV(pipeline(), grid, cv=3))
+        for stated, of_fits, factor in [
+            (cost.epsilon, epsilons, 2), (cost.delta, deltas, 2),
+            (cost.charged_epsilon, epsilons, 3), (cost.charged_delta, deltas, 3),
+        ]:  # fmt: skip
+            total = factor * sum(map(exact, of_fits)) + exact(max(of_fits))
+            assert exact(math.nextafter(stated, 0)) < total <= exact(stated)
 
 
 def test_the_text_says_what_is_outside_the_guarantee():
