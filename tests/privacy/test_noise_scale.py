@@ -1,0 +1,219 @@
+"""The noise of every release is, to the last grid step, that of the formulas in ``docs/theory``, in exact fractions.
+
+A score's error of rounding changes the noise by a grid step at few n only. The tests of the formula are done there.
+"""
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from skdpmic import (
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    defaults,
+    mic_e_laplace,
+    mic_r_geometric,
+    mic_r_laplace,
+)
+from skdpmic.mic.mic_e import mass_plan
+from skdpmic.mic.optimize_axis import rounding_error
+from skdpmic.mic.statistics import continuous_plan, discrete_plan
+from skdpmic.privacy import geometric, mechanisms
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity
+
+STEPS = 2**30  # in a score of 1
+EPSILON = Fraction(3, 10)  # 0.3, as it is written
+
+# --- Steps: ceil((sensitivity + 2 rounding errors) / step) -----------------------------------------------------------
+
+
+def steps_of(sensitivity, error):
+    return math.ceil((Fraction(sensitivity) + 2 * Fraction(error)) * STEPS)
+
+
+def where_rounding_matters(sensitivity_of, plan):
+    """The first n above 400 at which it is a step more with the rounding error, and that many steps."""
+    for n in range(400, 40_000):
+        steps = steps_of(sensitivity_of(n), rounding_error(n, plan))
+        if steps > steps_of(sensitivity_of(n), 0):
+            return n, steps
+    raise AssertionError("rounding matters nowhere: look further")
+
+
+def largest_grid(plan):
+    return int((plan[:, 0] * plan[:, 2]).max())
+
+
+CONTINUOUS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
+CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2], "B": 12, "c": 1}
+KINDS = {
+    "continuous": (CONTINUOUS, mic_r_sensitivity, continuous_plan(4, 1, "reduced")),
+    "classes": (CLASSES, lambda n: mic_r_discrete_sensitivity(n, 3, 12), discrete_plan(12, 1, 3)),
+}
+
+
+def fit(estimator, X, y):
+    return estimator.fit(X, y)
+
+
+def fit_sketch(estimator, X, y):
+    return estimator.fit_sketch(estimator.empty_sketch(len(X), n_features=X.shape[1]).update(X, y))
+
+
+def laplace(d, steps):
+    return math.ceil(d * steps / EPSILON)
+
+
+def one_shot(d, steps):
+    return math.ceil(2 * 2 * steps / EPSILON)  # k = 2
+
+
+def gaussian(d, steps):
+    """The least integer whose square is not below d steps^2 / (2 rho)."""
+    least = d * steps**2 / (2 * Fraction(rho_for(0.3, 1e-6)))
+    return next(sigma for sigma in range(math.isqrt(int(least)), math.isqrt(int(least)) + 3) if sigma**2 >= least)
+
+
+RELEASES = {
+    "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
+    "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
+    "one-shot": (partial(DPMICSelector, epsilon=0.3, k=2, release="support"), one_shot),
+}
+
+
+@pytest.mark.parametrize("way", [fit, fit_sketch])
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, release, way):
+    public, sensitivity_of, plan = KINDS[kind]
+    make, scale_of = RELEASES[release]
+    n, steps = where_rounding_matters(sensitivity_of, plan)
+    X, y = np.random.default_rng(0).random((n, 5)), np.arange(n) % 3 if kind == "classes" else np.linspace(0, 1, n)
+    assert way(make(**public), X, y).noise_scale_ * STEPS == scale_of(5, steps)
+
+
+PAIRS = {
+    "mic_r_laplace": (
+        partial(mic_r_laplace, bounds=((0, 1), (0, 1)), B=4, c=1),
+        mic_r_sensitivity,
+        continuous_plan(4, 1, "reduced"),
+    ),
+    "mic_e_laplace": (partial(mic_e_laplace, B=8, c=1), lambda n: mic_e_sensitivity(n, 8), mass_plan(8, 1)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step(name, monkeypatch):
+    function, sensitivity_of, plan = PAIRS[name]
+    n, steps = where_rounding_matters(sensitivity_of, plan)
+    scales = []
+
+    def draw(scale, size, source):
+        scales.append(scale)
+        return np.zeros(size, dtype=object)
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", draw)
+    function(*np.random.default_rng(0).random((2, n)), epsilon=0.3)
+    assert scales == [math.ceil(steps / EPSILON)]
+
+
+def test_the_noise_of_a_table_is_two_tables_over_epsilon(monkeypatch):
+    scales = []
+
+    def draw(scale, size, source):
+        scales.append(scale)
+        return np.zeros(size, dtype=object)
+
+    monkeypatch.setattr(geometric, "discrete_laplace", draw)
+    x, y = np.random.default_rng(0).random((2, 100))
+    mic_r_geometric(x, y, epsilon=0.3, bounds=((0, 1), (0, 1)))
+    scorer = DPMICScorer(epsilon=0.3, mechanism="geometric", **CONTINUOUS).fit(np.c_[x, x, x], y)
+    assert scales == [2 / EPSILON, 2 * 3 / EPSILON]
+    assert scorer.noise_scale_ == 20.0
+
+
+@pytest.mark.parametrize("n_parts", [4, 5])
+def test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step(n_parts):
+    # A mean of scores has an error of 2^-52 at most. Of four parts each is a whole number of steps, so one more it is.
+    x = np.random.default_rng(0).random((60, 1))
+    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.3, n_parts=n_parts).fit(x, x[:, 0])
+    steps = steps_of(Fraction(1, n_parts), 2.0**-52)
+    assert steps == STEPS // n_parts + 1
+    assert search.noise_scale_ * STEPS == math.ceil(2 * steps / EPSILON)
+
+
+# --- The rounding error itself -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, B", [(4, 4), (100, 12), (1000, 60), (1000, 600), (10**5, 150)])
+def test_the_rounding_error_has_every_term_of_its_proof(n, B):
+    # docs/theory/rounding.md: entries off by 2^-49 of a sum of at most 4 g(n), their last digits, and the division.
+    plan = continuous_plan(B, 5, "reduced")
+    scale = 2 ** (61 - math.ceil(math.log2(4 * n * math.log2(n) + 4)))
+    of_the_table = Fraction(4 * math.log2(n)) / 2**49
+    of_last_digits = Fraction(2 * largest_grid(plan) + 1, 2 * scale * n)
+    of_the_division = Fraction(1, 2**49)
+    proved = of_the_table + of_last_digits + of_the_division
+    assert proved < Fraction(rounding_error(n, plan)) <= proved + Fraction(3, 2 * scale * n)
+
+
+# --- The grids are those for the epsilon that is spent on each score -------------------------------------------------
+
+
+@pytest.fixture
+def looked_up(monkeypatch):
+    """All (what, n, epsilon, n_classes) for which the defaults were looked up; today's are alike for all epsilon."""
+    calls = []
+
+    def spy_on(name, value):
+        def look_up(n, epsilon, n_classes=None):
+            calls.append((name, n, epsilon, n_classes))
+            return value
+
+        monkeypatch.setattr(defaults, f"default_{name}", look_up)
+
+    spy_on("B", 9.0)
+    spy_on("c", 2.0)
+    spy_on("parts", 4)
+    return calls
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 20.0])
+def test_the_defaults_of_a_pair_are_those_for_its_epsilon(epsilon, looked_up):
+    pair = partial(np.random.default_rng(0).random, (2, 100))
+    mic_r_laplace(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
+    assert looked_up == [("B", 100, epsilon, None), ("c", 100, epsilon, None)]
+    looked_up.clear()
+    mic_r_geometric(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
+    assert looked_up == [("B", 100, epsilon, None), ("parts", 100, epsilon, None)]
+
+
+PER_SCORE = {
+    "laplace": (partial(DPMICScorer, epsilon=2.0), 2.0 / 5),
+    "gaussian": (
+        partial(DPMICScorer, epsilon=2.0, delta=1e-6, mechanism="gaussian"),
+        2 * math.sqrt(rho_for(2.0, 1e-6) / 5),
+    ),
+    "geometric": (partial(DPMICScorer, epsilon=2.0, mechanism="geometric"), 2.0 / 5),
+    "one-shot": (partial(DPMICSelector, epsilon=2.0, k=2, release="support"), 2.0 / (2 * 2)),
+}
+
+
+@pytest.mark.parametrize("way", [fit, fit_sketch])
+@pytest.mark.parametrize("n_classes", [None, 3])
+@pytest.mark.parametrize("name", PER_SCORE)
+def test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score(name, n_classes, way, looked_up):
+    make, epsilon = PER_SCORE[name]
+    X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 3
+    kind = {"target_bounds": (0, 2)} if n_classes is None else {"classes": [0, 1, 2]}
+    way(make(bounds=(0, 1), **kind), X, y)
+    if name == "geometric":
+        assert looked_up == [("B", 90, epsilon, None), ("parts", 90, epsilon, n_classes)]
+    else:
+        assert looked_up == [("B", 90, epsilon, n_classes), ("c", 90, epsilon, n_classes)]
