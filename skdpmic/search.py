@@ -344,11 +344,12 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
     def _refit(self, X, y, cost):
         best_estimator = _candidate(self.estimator, self.best_params_)
         best_estimator.fit(X, y)
-        self.best_estimator_ = best_estimator
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(best_estimator, name):
-                setattr(self, name, getattr(best_estimator, name))
-        self.privacy_spent_ = (float(_sum(self.epsilon, cost.epsilon)), round_up(cost.delta))
+        with unchanged_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
+            self.best_estimator_ = best_estimator
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(best_estimator, name):
+                    setattr(self, name, getattr(best_estimator, name))
+            self.privacy_spent_ = (float(_sum(self.epsilon, cost.epsilon)), round_up(cost.delta))
 
     predict = _delegated("predict")
     predict_proba = _delegated("predict_proba")
