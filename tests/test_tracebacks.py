@@ -1,0 +1,91 @@
+"""A traceback, as Python and pytest print it, holds no data: neither the error does nor the one that it came from."""
+
+import io
+import traceback
+import zipfile
+
+import numpy as np
+import pytest
+
+from skdpmic import DPMICScorer, DPMICSelector, RangeGridSketch, dp_mic_classif
+
+SECRET = 0.8675309
+N = 20
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
+X, Y = np.random.default_rng(0).random((N, 3)), np.linspace(0, 1, N)
+
+
+def with_value(array, value):
+    array = array.astype(object)
+    array[(1,) * array.ndim] = value
+    return array
+
+
+def whole_text(error):
+    """All that is printed of an error that nobody catches."""
+    return "".join(traceback.format_exception(error))
+
+
+BAD = {
+    "a string among the features": (with_value(X, f"patient {SECRET}"), Y),
+    "strings as features": (with_value(X, f"patient {SECRET}").tolist(), Y),
+    "an object among the features": (with_value(X, {"patient": SECRET}), Y),
+    "a string in the target": (X, with_value(Y, f"{SECRET} mg")),
+    "one row": (np.array([SECRET, SECRET, SECRET]), Y),
+    "a number": (SECRET, Y),
+}
+CALLS = {
+    "fit": lambda X, y: DPMICScorer(**PUBLIC).fit(X, y),
+    "select": lambda X, y: DPMICSelector(k=1, **PUBLIC).fit(X, y),
+    "first chunk": lambda X, y: DPMICScorer(**PUBLIC).partial_fit(X, y),
+    "another chunk": lambda X, y: DPMICScorer(**PUBLIC).partial_fit(np.zeros((4, 3)), np.zeros(4)).partial_fit(X, y),
+    "sketch": lambda X, y: RangeGridSketch(n_features=3, **PUBLIC).update(X, y),
+}
+
+
+def test_the_whole_text_holds_the_error_that_another_came_from():
+    def fail():
+        try:
+            float("patient 8675309")
+        except ValueError as error:
+            raise ValueError("no data") from error
+
+    with pytest.raises(ValueError, match="no data") as caught:
+        fail()
+    assert "8675309" in whole_text(caught.value)
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("call", CALLS)
+def test_no_traceback_of_bad_data_holds_a_value(call, bad):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        CALLS[call](*BAD[bad])
+    assert "8675" not in whole_text(caught.value)
+
+
+def test_no_traceback_of_a_transform_holds_a_value():
+    with pytest.raises(ValueError, match="could not convert") as caught:
+        DPMICScorer(**PUBLIC).fit(X, Y).transform(with_value(X, f"patient {SECRET}"))
+    assert "8675" not in whole_text(caught.value)
+
+
+def test_no_traceback_of_an_unknown_label_holds_it():
+    y = np.array(["a", "b"] * (N // 2), dtype=object)
+    y[3] = f"patient {SECRET}"
+    with pytest.raises(ValueError, match="y must hold only labels") as caught:
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=["a", "b"])
+    assert "8675" not in whole_text(caught.value)
+
+
+def test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file(tmp_path):
+    # numpy quotes the head of an array that it cannot read: of a damaged file that may be any of its bytes.
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": (4,)})
+    damaged = head.getvalue().replace(b"'descr': '|u1'", b"patient 8675309")
+    with zipfile.ZipFile(tmp_path / "sketch", "w") as archive:
+        archive.writestr("header.npy", damaged)
+    with np.load(tmp_path / "sketch") as archive, pytest.raises(ValueError, match="patient 8675309"):
+        archive["header"]
+    with pytest.raises(ValueError, match="the file is damaged") as caught:
+        RangeGridSketch.load(tmp_path / "sketch")
+    assert "8675309" not in whole_text(caught.value)
