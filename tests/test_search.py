@@ -36,6 +36,7 @@ from skdpmic import (
 )
 from skdpmic import search as search_module
 from skdpmic.privacy import mechanisms
+from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.search import MEAN_ERROR, deal, mean_over_parts
 from tests.privacy.test_top_k import law
@@ -337,6 +338,16 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
     assert search.privacy_spent_ == ledger.spent()
     assert search.best_estimator_["select"].ledger is ledger
     assert search.estimator["select"].ledger is ledger
+
+
+def test_what_was_spent_is_never_below_the_exact_sum():
+    X, y = table()
+    for k in range(1, 30):
+        choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__B": [4]}, epsilon=choice, n_parts=2).fit(X, y)
+        spent, delta = search.privacy_spent_
+        assert delta == 0.0
+        assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
 
 
 def test_a_ledger_of_the_private_parts_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):

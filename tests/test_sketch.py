@@ -71,6 +71,7 @@ def test_any_chunking_order_and_merge_tree_gives_the_same_counts(kind, how):
     while len(pieces) > 1:  # a tree instead of a chain, right before left
         pieces = [reduce(lambda a, b: b.merge(a), pieces[i : i + 3]) for i in range(0, len(pieces), 3)]
     assert pieces[0] == whole
+    assert pieces[0].n_samples == N
     one_after_the_other = RangeGridSketch(**kind)
     for chunk in chunks(*table("classes" in kind), how, seed=2):
         one_after_the_other.update(*chunk)

@@ -1,0 +1,166 @@
+"""Broken lines of the package, each with a test that must fail for it; ``test_mutants.py`` sees to that.
+
+Chosen for what they do to the guarantee: too little noise, a cost that is too low, data in what remains or is said.
+"""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """A change of one place in the package."""
+
+    file: str  # in skdpmic
+    old: str  # occurs there exactly once
+    new: str
+    test: str  # in tests, a node id that pytest knows
+
+
+FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
+PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step"
+FIT_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score"
+PAIR_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_pair_are_those_for_its_epsilon"
+GAUSSIAN = (
+    "privacy/test_audit_gaussian.py::test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least"
+)
+SCORES_LAW = (
+    "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour"
+    "[here0-there0-1.0]"
+)
+FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
+
+MUTANTS = [
+    # --- Sensitivity, in grid steps
+    Mutant("base.py", "grid_sensitivity(sensitivity, scorer.rounding_error)", "grid_sensitivity(sensitivity, 0)",
+           f"{FIT_SCALE}[continuous-laplace-fit]"),
+    Mutant("base.py", "score_sensitivity(data.n_samples, data.n_classes,", "score_sensitivity(data.n_samples, None,",
+           f"{FIT_SCALE}[classes-laplace-fit]"),
+    Mutant("privacy/pairs.py", "target.rounding_error)", "0)", f"{PAIR_SCALE}[mic_r_laplace]"),
+    Mutant("privacy/pairs.py", "rounding_error(n, plan))", "0)", f"{PAIR_SCALE}[mic_e_laplace]"),
+    Mutant("search.py", "MEAN_ERROR)", "0)",
+           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step[4]"),
+    Mutant("search.py", "Fraction(1, self.n_parts_)", "Fraction(1, 2 * self.n_parts_)",
+           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step[5]"),
+    Mutant("mic/optimize_axis.py", " + (2 * n_cells + 3) / (2 * _scale(n) * n)", "",
+           "privacy/test_noise_scale.py::test_the_rounding_error_has_every_term_of_its_proof[1000-60]"),
+    Mutant("privacy/mechanisms.py", "2 * Fraction(rounding_error)", "Fraction(rounding_error)",
+           "privacy/test_mechanisms.py::test_rounding_to_the_grid_moves_neighbours_no_further_apart_than_the_grid_"
+           "sensitivity"),
+    Mutant("privacy/mechanisms.py", "math.ceil((Fraction(sensitivity)", "math.floor((Fraction(sensitivity)",
+           "privacy/test_mechanisms.py::test_grid_sensitivity_rounds_up"),
+    Mutant("privacy/sensitivity.py", "max(binary_mi_sensitivity(n), ", "min(binary_mi_sensitivity(n), ",
+           "test_estimators.py::test_a_discrete_target_has_its_own_sensitivity[3]"),
+    Mutant("privacy/sensitivity.py", "(size + 1) * _d", "size * _d",
+           "privacy/test_mic_e_laplace.py::test_bound_is_the_formula_rounded_up"),
+    Mutant("privacy/sensitivity.py", "_ROUND_UP = 1 + 2.0**-45", "_ROUND_UP = 1.0",
+           "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
+    # --- Noise
+    Mutant("privacy/mechanisms.py", "math.ceil(steps / exact(epsilon))", "math.floor(steps / exact(epsilon))",
+           "privacy/test_mechanisms.py::test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it"),
+    Mutant("privacy/mechanisms.py", "math.ceil(steps / exact(epsilon))", "math.ceil(steps / (2 * exact(epsilon)))",
+           SCORES_LAW),
+    Mutant("privacy/mechanisms.py", "steps / exact(epsilon)", "Fraction(steps) / Fraction(float(epsilon))",
+           "privacy/test_ledger.py::test_the_noise_reads_epsilon_as_the_ledger_does"),
+    Mutant("privacy/mechanisms.py", "self._noise(len(scores), source)", "self._noise(1, source)",
+           "privacy/test_audit_releases.py::test_no_release_loses_more_than_epsilon[scores together]"),
+    Mutant("privacy/mechanisms.py", "key=lambda i: -noisy[i]", "key=lambda i: -scores[i]",
+           SCORES_LAW.replace("here0-there0", "here1-there1")),
+    Mutant("privacy/mechanisms.py", "discrete_gaussian(self.scale**2,", "discrete_gaussian(self.scale,",
+           "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_law_around_the_score"),
+    Mutant("base.py", "LaplaceMechanism.for_budget(self.epsilon, self.n_features_in_,",
+           "LaplaceMechanism.for_budget(self.epsilon, 1,", f"{FIT_SCALE}[continuous-laplace-fit]"),
+    Mutant("base.py", "for_budget(self.epsilon, self.delta, self.n_features_in_,",
+           "for_budget(self.epsilon, self.delta, 1,",
+           "privacy/test_audit_gaussian.py::test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_"
+           "three_quarters_of_it[4-30]"),
+    Mutant("base.py", "GeometricMechanism.for_budget(self.epsilon, self.n_features_in_)",
+           "GeometricMechanism.for_budget(self.epsilon, 1)",
+           "privacy/test_noise_scale.py::test_the_noise_of_a_table_is_two_tables_over_epsilon"),
+    Mutant("privacy/geometric.py", "2 * n_tables / exact(epsilon)", "n_tables / exact(epsilon)",
+           "privacy/test_geometric.py::test_all_tables_together_spend_exactly_epsilon"),
+    Mutant("privacy/top_k.py", "scale_for_budget(epsilon, 2 * k * steps)", "scale_for_budget(epsilon, 2 * steps)",
+           f"{FIT_SCALE}[continuous-one-shot-fit]"),
+    Mutant("privacy/top_k.py", "scale_for_budget(epsilon, 2 * k * steps)", "scale_for_budget(epsilon, k * steps)",
+           "privacy/test_audit_exact.py::test_of_a_one_shot_draw_only_the_list_can_be_published[1.0-the list]"),
+    Mutant("privacy/top_k.py", "scale_for_rho(rho_for(epsilon, delta), k, steps)",
+           "scale_for_rho(rho_for(epsilon, delta), 1, steps)",
+           "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
+    Mutant("privacy/noise.py", "~(negative & (magnitude == 0))", "~(negative & False)",
+           "privacy/test_audit_exact.py::test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law[2]"),
+    Mutant("privacy/noise.py", "np.flatnonzero(draws >= bound)", "np.flatnonzero(draws > bound)",
+           "privacy/test_noise.py::test_uniform_below_uses_every_accepted_byte_equally"),
+    Mutant("privacy/noise.py", "return os.urandom", "return np.random.RandomState(0).bytes",
+           "test_estimators.py::test_unseeded_fits_differ"),
+    # --- zCDP
+    Mutant("privacy/composition.py", "/ (2 * Fraction(rho))", "/ (4 * Fraction(rho))", f"{GAUSSIAN}[1.0-1e-06-4-6]"),
+    Mutant("privacy/composition.py", "delta_of(rho, epsilon) <= delta)", "delta_of(rho, delta) <= epsilon)",
+           f"{GAUSSIAN}[1.0-1e-06-4-6]"),
+    Mutant("privacy/composition.py", "_ROUNDING = 2.0**-48", "_ROUNDING = 0.0",
+           "privacy/test_composition.py::test_delta_is_the_infimum_over_alpha_rounded_up"),
+    # --- Intervals
+    Mutant("privacy/mechanisms.py", "tail = (1 - confidence) *", "tail = 2 * (1 - confidence) *",
+           "privacy/test_mechanisms.py::test_intervals_cover_as_often_as_they_say"),
+    Mutant("privacy/mechanisms.py", "ndtri((1 - confidence) / 2)", "ndtri(1 - confidence)",
+           "privacy/test_gaussian.py::test_intervals_cover_as_often_as_they_say"),
+    # --- The epsilon at which the defaults are looked up
+    Mutant("base.py", "resolve_B(self.B, n_samples, epsilon, n_classes)",
+           "resolve_B(self.B, n_samples, self.epsilon, n_classes)", f"{FIT_DEFAULTS}[laplace-None-fit]"),
+    Mutant("base.py", "resolve_B(self.B, n_samples, epsilon) ", "resolve_B(self.B, n_samples, self.epsilon) ",
+           f"{FIT_DEFAULTS}[geometric-None-fit]"),
+    Mutant("privacy/pairs.py", "B, c = resolve_B(B, len(x), epsilon),", "B, c = resolve_B(B, len(x), 1.0),",
+           f"{PAIR_DEFAULTS}[0.3]"),
+    Mutant("privacy/pairs.py", "    B = resolve_B(B, len(x), epsilon)", "    B = resolve_B(B, len(x), 1.0)",
+           f"{PAIR_DEFAULTS}[0.3]"),
+    # --- What is charged, and what is said to be spent
+    Mutant("base.py", "self._charge(cost, data.n_samples)",
+           "self._release(data, source); self._charge(cost, data.n_samples)", FULL_LEDGER),
+    Mutant("base.py", "rho_for(self.epsilon, self.delta) if", "rho_for(self.epsilon / 2, self.delta) if",
+           "privacy/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
+    Mutant("selector.py", 'self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep('
+           "self.n_features_in_))", 'self.release == "support"',
+           "privacy/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
+    Mutant("privacy/pairs.py", "    if ledger is not None:", "    if False:",
+           "privacy/test_ledger.py::test_every_private_function_is_charged"),
+    Mutant("privacy/ledger.py", "limit.accepts([*costs, cost])", "limit.accepts(costs)", FULL_LEDGER),
+    Mutant("privacy/filters.py", "epsilon <= self.epsilon and delta <= self.delta", "epsilon <= self.epsilon",
+           "privacy/test_ledger.py::test_deltas_add_up_too"),
+    Mutant("privacy/filters.py", "exact(cost.epsilon) * cost.count", "exact(cost.epsilon)",
+           "privacy/test_ledger.py::test_costs_add_up_as_the_decimals_that_they_are_written_as"),
+    Mutant("privacy/filters.py", "_rho(cost) * cost.count", "_rho(cost)",
+           "privacy/test_ledger.py::test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon"),
+    Mutant("privacy/filters.py", "exact(cost.epsilon) ** 2 / 2", "exact(cost.epsilon) ** 2 / 8",
+           "privacy/test_ledger.py::test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon"),
+    Mutant("accounting.py", "else round_up(number)", "else float(number)",
+           "test_accounting.py::test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large"),
+    Mutant("accounting.py", "FitCost(*map(max, zip(", "FitCost(*map(min, zip(",
+           "test_accounting.py::test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest"),
+    Mutant("accounting.py", "(sorted(column, reverse=True) for column in", "(column for column in",
+           "test_accounting.py::test_halving_counts_the_candidates_that_go_on_at_their_worst_in_epsilon_delta_and_"
+           "number"),
+    Mutant("search.py", "in epsilons else round_up(", "in epsilons else float(",
+           "test_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
+    # --- What remains, and what is said
+    Mutant("base.py", "(t) for t in self.noisy_counts_)", "(t) for t in counts)",
+           "test_estimators.py::test_geometric_scores_are_computed_from_the_noisy_tables_alone"),
+    Mutant("base.py", 'if "_sketch" in vars(self):', "if False:",
+           "test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
+    Mutant("base.py", "if self.random_state is not None:", "if False:",
+           "test_estimators.py::test_every_fit_that_leaks_warns_where_the_user_called_it"),
+    Mutant("search.py", "trial.set_params(**{name: _seed(source)})", "pass",
+           "test_search.py::test_a_record_moves_the_scores_of_one_part_only"),
+    Mutant("base.py", 'vars(self).pop("_sketch", None)', "pass",
+           "test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
+    Mutant("sketch.py", "    sketch.n_samples += len(X)\n    sketch._is_torn = False",
+           "    sketch._is_torn = False\n    sketch.n_samples += len(X)",
+           "test_interrupts.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
+    Mutant("sketch.py", "merged.n_samples = self.n_samples + other.n_samples", "merged.n_samples = self.n_samples",
+           "test_sketch.py::test_any_chunking_order_and_merge_tree_gives_the_same_counts[kind0-thirds]"),
+    Mutant("sketch_file.py", "except BaseException:", "except Exception:",
+           "test_interrupts.py::test_a_sketch_whose_saving_is_interrupted_leaves_no_file_of_counts"),
+    Mutant("validation.py", "except BaseException:", "except Exception:",
+           "test_interrupts.py::test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted"
+           "[laplace-another fit]"),
+    Mutant("validation.py", "(public) from None", "(public) from error",
+           "test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-a string among the features]"),
+    Mutant("sketch_file.py", "RangeGridSketch.save wrote.\") from None", "RangeGridSketch.save wrote.\")",
+           "test_tracebacks.py::test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file"),
+]  # fmt: skip
