@@ -25,8 +25,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the package, with its compiled kernels, and of the tests."""
-    for name in ("skdpmic", "tests"):
+    """A copy of the package, with its compiled kernels, and of the tests and what they import."""
+    for name in ("skdpmic", "tests", "benchmarks"):
         shutil.copytree(ROOT / name, tmp_path / name)  # the time of each file, by which numba knows its kernels, too
     shutil.copy2(ROOT / "pyproject.toml", tmp_path)
     return tmp_path.resolve()
