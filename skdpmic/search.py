@@ -254,7 +254,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
                 self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
 
             parts = deal(n_samples, self.n_parts_, self.test_size, source)
-            trials = [_for_a_part(candidate, self.n_parts_, source) for candidate in candidates]
+            trials = [_for_a_part(candidate, self.n_parts_) for candidate in candidates]
             seeds = [source(_SEED_BYTES) for _ in product(trials, parts)]
             scores = self._score(trials, X, y, parts, scorer, seeds)
             self.best_index_ = int(mechanism.release(mean_over_parts(scores, self.score_bounds), source)[0])
@@ -501,21 +501,13 @@ def _warn_of_unknown(candidates):
         )
 
 
-def _for_a_part(candidate, n_parts, source):
-    """The candidate as it is tried in each part.
-
-    Its private estimators have as much noise there as in the refit, and charge no one. Randomness that is left open
-    is fixed: were it drawn from one shared stream, a record could change what other parts draw.
-    """
+def _for_a_part(candidate, n_parts):
+    """The candidate as it is tried in each part: with as much private noise as in the refit, which charges no one."""
     trial = clone(candidate)
     if is_private(trial):
         return _more_epsilon(trial, n_parts)
     for name, private in private_parts(trial).items():
         trial.set_params(**{name: _more_epsilon(private, n_parts)})
-    for name, value in trial.get_params().items():
-        owner = trial.get_params().get(name.rpartition("__")[0], trial)
-        if name.rpartition("__")[2] == "random_state" and value is None and not is_private(owner):
-            trial.set_params(**{name: _seed(source)})
     return trial
 
 

@@ -409,7 +409,6 @@ def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_pat
     for trial in trials:
         assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
         assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
-        assert isinstance(trial[2].random_state, int)
     assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
     assert search.privacy_spent_ == (1.75, 0.0)
 
@@ -595,7 +594,7 @@ def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, b
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     search = PrivateGridSearch(pipeline(), {"select": ["passthrough", wrong]}, ledger=ledger)
     if where == "scaled" and by_name:  # whether the scaler's output has names is not told here
-        search.fit(X, y)
+        search.set_params(refit=False).fit(X, y)  # noise may choose what cannot be fitted
         assert len(ledger.entries()) == 1
         return
     with pytest.raises(ValueError, match=message):
