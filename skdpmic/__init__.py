@@ -8,6 +8,12 @@ from skdpmic.mic.pairs import mic_cross, mic_pairs
 from skdpmic.mic.statistics import mic_r
 from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.privacy.pairs import mic_e_laplace, mic_r_geometric, mic_r_laplace
+from skdpmic.privacy.rank_pairs import (
+    chatterjee_laplace,
+    distance_correlation_laplace,
+    kendall_laplace,
+    spearman_laplace,
+)
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
@@ -24,8 +30,11 @@ __all__ = [
     "PrivateGridSearch",
     "RangeGridSketch",
     "characteristic_matrix",
+    "chatterjee_laplace",
+    "distance_correlation_laplace",
     "dp_mic_classif",
     "dp_mic_regression",
+    "kendall_laplace",
     "mic_cross",
     "mic_e",
     "mic_e_laplace",
@@ -34,4 +43,5 @@ __all__ = [
     "mic_r_geometric",
     "mic_r_laplace",
     "search_cost",
+    "spearman_laplace",
 ]

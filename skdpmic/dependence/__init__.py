@@ -1,0 +1,1 @@
+"""Measures of dependence without privacy, which know nothing of scikit-learn."""

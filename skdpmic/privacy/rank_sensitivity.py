@@ -1,0 +1,91 @@
+"""How much replacing one record can change a rank statistic: the global sensitivity of each, as a score in [0, 1].
+
+The proofs are in ``docs/theory/ranks.md``. Every value is the exact one, rounded up to the next float, and at most 1,
+the range of the scores.
+"""
+
+import math
+from fractions import Fraction
+
+
+def kendall_sensitivity(n):
+    """Sensitivity of Kendall's |tau-a|, with or without ties: 4 / n, attained.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    return _rounded_up(min(Fraction(4, n), Fraction(1)))
+
+
+def spearman_sensitivity(n):
+    """Sensitivity of Spearman's |rho-a| of mid-ranks, with or without ties: 6 / (n + 1), attained for n >= 5.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    return _rounded_up(min(Fraction(6, n + 1), Fraction(1)))
+
+
+def chatterjee_sensitivity(n):
+    """Sensitivity of Chatterjee's xi, in one direction or the larger of both: 3 (2n - 5) / (n^2 - 1), attained.
+
+    Clamped to [0, 1], it is attained for n >= 8. Equal values are told apart by keys that do not depend on the data.
+
+    Parameters
+    ----------
+    n : int, at least 3
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    return _rounded_up(Fraction(3 * (2 * n - 5), n**2 - 1))
+
+
+def distance_correlation_sensitivity(n):
+    """Bound on the sensitivity of the distance correlation of ranks: (n - 1) / sqrt(V_n), less than 3 sqrt(10) / n.
+
+    ``V_n = (n^2 - 1) (2 n^2 + 7) / 180`` is the sum of ``(min(i, j) - i j / n)^2`` over all i, j < n. Equal values are
+    told apart by keys that do not depend on the data.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    return _root_rounded_up(min(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7)), Fraction(1)))
+
+
+def _rounded_up(value):
+    """The least float that is no less than the fraction `value`."""
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def _root_rounded_up(square):
+    """A float that is no less than the root of the fraction `square`."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
