@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 def kendall_sensitivity(n):
-    """Sensitivity of Kendall's |tau-a|, with or without ties: 4 / n, attained.
+    """Sensitivity of Kendall's |tau-a|, with or without ties: 4 / n, attained for n >= 4.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def spearman_sensitivity(n):
 def chatterjee_sensitivity(n):
     """Sensitivity of Chatterjee's xi, in one direction or the larger of both: 3 (2n - 5) / (n^2 - 1), attained.
 
-    Clamped to [0, 1], it is attained for n >= 8. Equal values are told apart by keys that do not depend on the data.
+    Clamped to [0, 1], the score attains it for n >= 8. Equal values are told apart by keys that do not depend on the
+    data.
 
     Parameters
     ----------
