@@ -146,16 +146,14 @@ def distance_correlation(x_ranks, y_ranks):
     """
     n = len(x_ranks)
     y_in_order = _reordered(y_ranks, x_ranks)
-    place = np.arange(n, dtype=np.uint64)
-    to_all = (
-        place * (place + 1) // 2 + (n - 1 - place) * (n - place) // 2
-    )  # from each rank, the distances to all others
-    to_all_in_order = to_all[y_in_order]
-    earlier = _distances_to_earlier(y_in_order).view(np.uint64)
+    rank = np.arange(n, dtype=np.uint64)
+    to_all = rank * (rank + 1) // 2 + (n - 1 - rank) * (n - rank) // 2  # the sum of its distances to all ranks
+    y_to_all = to_all[y_in_order]
+    y_to_earlier = _distances_to_earlier(y_in_order).view(np.uint64)
 
-    # With a_ij, b_ij the distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., and a.. = b..
-    of_pairs = 4 * exact_dot(place, earlier) - 2 * exact_dot(place, to_all_in_order)
-    of_rows = exact_dot(to_all, to_all_in_order)
+    # With a_ij and b_ij the distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., and a.. = b..
+    of_pairs = 4 * exact_dot(rank, y_to_earlier) - 2 * exact_dot(rank, y_to_all)
+    of_rows = exact_dot(to_all, y_to_all)
     of_all = n * (n**2 - 1) // 3
     covariance = n**2 * of_pairs - 2 * n * of_rows + of_all**2
     return _root_of_quotient(45 * covariance, n**2 * (n**2 - 1) * (2 * n**2 + 7))
@@ -188,7 +186,7 @@ def _concordance(x_ranks, y_ranks):
             below = _sum_below(counts, y_in_order[i])
             concordance += below - (start - below - equal[y_in_order[i]])
         for i in range(start, end):
-            _add(counts, y_in_order[i], 1)
+            _add(counts, y_in_order[i], np.int64(1))
             equal[y_in_order[i]] += 1
     return concordance
 
@@ -204,7 +202,7 @@ def _distances_to_earlier(ranks):
         rank = ranks[i]
         n_below, total_below = _sum_below(counts, rank), _sum_below(sums, rank)
         distances[i] = rank * n_below - total_below + (total - total_below) - rank * (i - n_below)
-        _add(counts, rank, 1)
+        _add(counts, rank, np.int64(1))
         _add(sums, rank, rank)
         total += rank
     return distances

@@ -204,11 +204,18 @@ def test_the_ledger_is_charged_before_the_score_is_computed(name, ledger, monkey
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, ledger, changed, message):
-    arguments = {"x": [1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5], "epsilon": 1.0, "ledger": ledger} | changed
-    with pytest.raises(ValueError, match=message) as caught:
-        private(name)(**arguments)
-    assert "8675" not in str(caught.value).replace(".", "")
+    arguments = {"x": [1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5], "epsilon": 1.0} | changed
+    for whose in (ledger, None):
+        with pytest.raises(ValueError, match=message) as caught:
+            private(name)(**arguments, ledger=whose)
+        assert "8675" not in str(caught.value).replace(".", "")
     assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_ledger_that_is_none_is_refused(name):
+    with pytest.raises(ValueError, match="ledger must be a BudgetLedger or None, got 'ledger.db'"):
+        private(name)(*dependent(10), epsilon=1.0, ledger="ledger.db")
 
 
 def test_more_records_than_64_bits_allow_are_refused(ledger, monkeypatch):
