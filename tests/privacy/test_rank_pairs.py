@@ -214,8 +214,8 @@ def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, ledge
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_ledger_that_is_none_is_refused(name):
-    with pytest.raises(ValueError, match="ledger must be a BudgetLedger or None, got 'ledger.db'"):
-        private(name)(*dependent(10), epsilon=1.0, ledger="ledger.db")
+    with pytest.raises(ValueError, match="ledger must be a BudgetLedger or None, got 'a file'"):
+        private(name)(*dependent(10), epsilon=1.0, ledger="a file")
 
 
 def test_more_records_than_64_bits_allow_are_refused(ledger, monkeypatch):
