@@ -121,7 +121,7 @@ MUTANTS = [
     Mutant("selector.py", 'self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep('
            "self.n_features_in_))", 'self.release == "support"',
            "privacy/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
-    Mutant("privacy/pairs.py", "    if ledger is not None:", "    if False:",
+    Mutant("privacy/one_score.py", "    if ledger is not None:", "    if False:",
            "privacy/test_ledger.py::test_every_private_function_is_charged"),
     Mutant("privacy/ledger.py", "limit.accepts([*costs, cost])", "limit.accepts(costs)", FULL_LEDGER),
     Mutant("privacy/ledger.py", "(entry.epsilon, entry.delta, entry.rho)", "(entry.epsilon, 0.0, entry.rho)",

@@ -1,7 +1,5 @@
 """Private scores of one pair of variables."""
 
-import numpy as np
-
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
 from skdpmic.mic.arguments import check_pair, check_pair_bounds
 from skdpmic.mic.grid_limits import check_B, check_c
@@ -9,11 +7,10 @@ from skdpmic.mic.mic_e import mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.mic.rank_grids import mic_e_of_ranks, ranks_in_y
 from skdpmic.mic.statistics import ContinuousTarget, continuous_grids, grid_size
-from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
+from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.ledger import check_ledger
-from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
-from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.one_score import laplace_noise, pay, random_keys, release
 from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from skdpmic.uncached import never_cached
 
@@ -81,12 +78,11 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     B = resolve_B(B, n, epsilon)
     c = resolve_c(c, n, epsilon, B)
     plan, _ = continuous_grids(B, c, "reduced")
-    steps = grid_sensitivity(mic_r_sensitivity(n), rounding_error(n, plan))
-    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
+    mechanism = laplace_noise(epsilon, mic_r_sensitivity(n), rounding_error(n, plan))
     entropy_table(n)  # kept for the score; an error, if n is too large for it
-    source = _pay("mic_r_laplace", epsilon, n, ledger, random_state)
+    source = pay("mic_r_laplace", epsilon, n, ledger, random_state)
 
-    return _released(ContinuousTarget(y, y_bounds, B, c).score(x, x_bounds), mechanism, source)
+    return release(ContinuousTarget(y, y_bounds, B, c).score(x, x_bounds), mechanism, source)
 
 
 @never_cached
@@ -163,12 +159,11 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
     check_ledger(ledger)
     B = grid_size(B, n)
     plan, table = mass_plan(B, min(c, n)), entropy_table(n)  # as if a larger c: no more master parts than records
-    steps = grid_sensitivity(mic_e_sensitivity(n, B), rounding_error(n, plan))
-    mechanism = LaplaceMechanism.for_budget(epsilon, 1, steps)
-    source = _pay("mic_e_laplace", epsilon, n, ledger, random_state)
+    mechanism = laplace_noise(epsilon, mic_e_sensitivity(n, B), rounding_error(n, plan))
+    source = pay("mic_e_laplace", epsilon, n, ledger, random_state)
 
-    score = mic_e_of_ranks(ranks_in_y(x, y, *_random_keys(n, source)), plan, table)
-    return _released(score, mechanism, source)
+    score = mic_e_of_ranks(ranks_in_y(x, y, *random_keys(n, source)), plan, table)
+    return release(score, mechanism, source)
 
 
 @never_cached
@@ -252,31 +247,7 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     n_parts, _ = resolve_parts(B, c, n, epsilon)
     mechanism = GeometricMechanism.for_budget(epsilon, 1)
     scorer = TableScorer(n, mechanism.scale, B, is_discrete=False)
-    source = _pay("mic_r_geometric", epsilon, n, ledger, random_state)
+    source = pay("mic_r_geometric", epsilon, n, ledger, random_state)
 
     counter = TableCounter(parts_of_range(y, y_bounds, n_parts), n_parts, n_parts)
     return scorer.score(mechanism.release(counter.count(x, x_bounds), n, source))
-
-
-def _pay(what, epsilon, n, ledger, random_state):
-    """The source of noise, once the ledger is charged; by then all that follows from public numbers has been made."""
-    source = entropy_source(random_state)
-    if random_state is not None:
-        warn_of_seed(stacklevel=3)
-    if ledger is not None:
-        ledger.charge(what, epsilon, n=n, d=1)
-    return source
-
-
-def _random_keys(n, source):
-    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
-
-    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
-    look like one another.
-    """
-    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
-
-
-def _released(score, mechanism, source):
-    released, _ = mechanism.release(np.array([score]), source)
-    return float(released[0])

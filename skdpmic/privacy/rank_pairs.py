@@ -12,16 +12,17 @@ from skdpmic.dependence.ranks import (
 from skdpmic.mic.arguments import check_pair
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.ledger import check_ledger
-from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.privacy.pairs import _pay, _random_keys, _release
+from skdpmic.privacy.one_score import laplace_noise, pay, random_keys, release
 from skdpmic.privacy.rank_sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,
     kendall_sensitivity,
     spearman_sensitivity,
 )
+from skdpmic.uncached import never_cached
 
 
+@never_cached
 def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     """Kendall's |tau| of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
@@ -79,12 +80,13 @@ def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     True
     """
     x, y = _check(x, y, epsilon, ledger)
-    source = _pay("kendall_laplace", epsilon, len(x), ledger, random_state)
+    mechanism = _noise(epsilon, kendall_sensitivity(len(x)))
+    source = pay("kendall_laplace", epsilon, len(x), ledger, random_state)
 
-    score = kendall(mid_ranks(x), mid_ranks(y))
-    return _release(score, _steps(kendall_sensitivity, len(x)), epsilon, source)
+    return release(kendall(mid_ranks(x), mid_ranks(y)), mechanism, source)
 
 
+@never_cached
 def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     """Spearman's |rho| of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
@@ -143,12 +145,13 @@ def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     True
     """
     x, y = _check(x, y, epsilon, ledger)
-    source = _pay("spearman_laplace", epsilon, len(x), ledger, random_state)
+    mechanism = _noise(epsilon, spearman_sensitivity(len(x)))
+    source = pay("spearman_laplace", epsilon, len(x), ledger, random_state)
 
-    score = spearman(mid_ranks(x), mid_ranks(y))
-    return _release(score, _steps(spearman_sensitivity, len(x)), epsilon, source)
+    return release(spearman(mid_ranks(x), mid_ranks(y)), mechanism, source)
 
 
+@never_cached
 def chatterjee_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     """Chatterjee's xi of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
@@ -208,12 +211,13 @@ def chatterjee_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     True
     """
     x, y = _check(x, y, epsilon, ledger)
-    source = _pay("chatterjee_laplace", epsilon, len(x), ledger, random_state)
+    mechanism = _noise(epsilon, chatterjee_sensitivity(len(x)))
+    source = pay("chatterjee_laplace", epsilon, len(x), ledger, random_state)
 
-    score = chatterjee(*_strict_ranks_of(x, y, source))
-    return _release(score, _steps(chatterjee_sensitivity, len(x)), epsilon, source)
+    return release(chatterjee(*_strict_ranks_of(x, y, source)), mechanism, source)
 
 
+@never_cached
 def distance_correlation_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     """Distance correlation of the ranks of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
@@ -276,10 +280,10 @@ def distance_correlation_laplace(x, y, *, epsilon, ledger=None, random_state=Non
     True
     """
     x, y = _check(x, y, epsilon, ledger)
-    source = _pay("distance_correlation_laplace", epsilon, len(x), ledger, random_state)
+    mechanism = _noise(epsilon, distance_correlation_sensitivity(len(x)))
+    source = pay("distance_correlation_laplace", epsilon, len(x), ledger, random_state)
 
-    score = distance_correlation(*_strict_ranks_of(x, y, source))
-    return _release(score, _steps(distance_correlation_sensitivity, len(x)), epsilon, source)
+    return release(distance_correlation(*_strict_ranks_of(x, y, source)), mechanism, source)
 
 
 def _check(x, y, epsilon, ledger):
@@ -292,10 +296,9 @@ def _check(x, y, epsilon, ledger):
 
 
 def _strict_ranks_of(x, y, source):
-    x_keys, y_keys = _random_keys(len(x), source)
+    x_keys, y_keys = random_keys(len(x), source)
     return strict_ranks(x, x_keys), strict_ranks(y, y_keys)
 
 
-def _steps(sensitivity, n):
-    """The sensitivity in grid steps; scores rounded down to the grid are exact."""
-    return grid_sensitivity(sensitivity(n), rounding_error=0)
+def _noise(epsilon, sensitivity):
+    return laplace_noise(epsilon, sensitivity, rounding_error=0)  # scores rounded down to the grid are exact

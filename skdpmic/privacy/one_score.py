@@ -1,0 +1,37 @@
+"""One private score: its noise, its payment, its release. All that is public is made before the payment."""
+
+import numpy as np
+
+from skdpmic.privacy.arguments import warn_of_seed
+from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.noise import entropy_source
+
+
+def laplace_noise(epsilon, sensitivity, rounding_error):
+    """The mechanism that spends epsilon on a score of this sensitivity, computed with this error at most."""
+    return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(sensitivity, rounding_error))
+
+
+def pay(what, epsilon, n, ledger, random_state):
+    """The source of noise, once the ledger is charged; a function that is `never_cached` calls this."""
+    source = entropy_source(random_state)
+    if random_state is not None:
+        warn_of_seed(stacklevel=4)
+    if ledger is not None:
+        ledger.charge(what, epsilon, n=n, d=1)
+    return source
+
+
+def random_keys(n, source):
+    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
+
+    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
+    look like one another.
+    """
+    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
+
+
+def release(score, mechanism, source):
+    """The score with noise, in [0, 1]."""
+    released, _ = mechanism.release(np.array([score]), source)
+    return float(released[0])
