@@ -1,6 +1,7 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
 from skdpmic.accounting import search_cost
+from skdpmic.dependence.total_variation import mtv_r
 from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
 from skdpmic.mic.characteristic import characteristic_matrix
 from skdpmic.mic.mic_e import mic_e
@@ -14,6 +15,7 @@ from skdpmic.privacy.rank_pairs import (
     kendall_laplace,
     spearman_laplace,
 )
+from skdpmic.privacy.total_variation_pair import mtv_r_laplace
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
@@ -42,6 +44,8 @@ __all__ = [
     "mic_r",
     "mic_r_geometric",
     "mic_r_laplace",
+    "mtv_r",
+    "mtv_r_laplace",
     "search_cost",
     "spearman_laplace",
 ]

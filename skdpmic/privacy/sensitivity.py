@@ -1,6 +1,6 @@
-"""How much replacing one record can change a score: the global sensitivity of MICr and of MICe, in bits.
+"""How much replacing one record can change a score: the global sensitivity of MICr and MICe, in bits, and of MTVr.
 
-The proofs are in ``docs/theory/sensitivity.md`` and ``docs/theory/mic_e.md``. Every value is rounded up.
+The proofs are in ``docs/theory/sensitivity.md``, ``mic_e.md`` and ``mtv_r.md``. Every value is rounded up.
 """
 
 import math
@@ -96,6 +96,22 @@ def mic_e_sensitivity(n, B):
     """
     sizes = range(2, min(int(B // 2), n - 1) + 1)  # with one record in every part, none tells more than another
     return min(max(((size + 1) * _d(-(-n // size)) / n * _ROUND_UP for size in sizes), default=0.0), 1.0)
+
+
+def mtv_r_sensitivity(n):
+    """Sensitivity of MTVr, for any family of grids and any public offsets: 4 (n - 1) / n**2.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Attained if a grid with two parts on both sides has no offset. Rounded up.
+    """
+    return 4 * (n - 1) / n**2 * _ROUND_UP
 
 
 def _d(m):

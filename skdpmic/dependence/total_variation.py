@@ -1,0 +1,419 @@
+"""MTVr: how far two variables are from independent, in total variation, over grids that depend on public numbers only.
+
+For a grid with cells p_ij and margins p_i, q_j, the total variation is TV = (sum of |p_ij - p_i q_j|) / 2. MTVr is the
+largest (TV - o) / nu over a family of grids, cut to [0, 1]. With m the smaller number of parts, nu is 1/2 for m = 2 and
+3/4 from there on; o is a public amount taken off for chance.
+
+Each grid fixes one side, its columns, and merges neighbouring master parts of the other one. Walk along the master
+parts: after some of them, with r records in all and a_j in column j, the walk is at D_j = n a_j - r c_j, where c_j are
+all records of the column. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to 2 n**2 TV. So the
+best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis of Reshef et al.
+2011, in integers. The walk ends where it began, at 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.jit import jit
+from skdpmic.mic.partitions import locate
+from skdpmic.mic.statistics import grid_size
+
+MOST_RECORDS = 2**31 - 1  # a path is at most 2 n**2 long, which has to stay below 2**63
+ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
+
+# --- Which grids --------------------------------------------------------------------------------------------------
+
+N_COLUMNS = 8  # of a numeric target: fine enough for a skewed one
+
+
+@dataclass(frozen=True)
+class Family:
+    """The grids of MTVr, by public numbers only.
+
+    Parameters
+    ----------
+    n_columns : int
+        Equal parts, or classes, of an axis that is the fixed side, before they are joined in groups.
+    n_master : int
+        Equal parts of an axis before neighbours are merged; a multiple of `n_columns`, unless these are classes.
+    sides : tuple of pairs
+        Each a grouping and a limit. The grouping has a group 0 ... l - 1 for each column, l >= 2, and those of a group
+        need not be neighbours. The other axis is merged into at most as many parts as the limit, which is at least 2.
+    both : bool, default=False
+        Whether each axis is the fixed side once; if not, only the target is.
+    penalty : float, default=0.75
+        Of a grid of k by l parts, ``penalty * sqrt((k - 1) * (l - 1) / n)`` is taken off the total variation.
+    """
+
+    n_columns: int
+    n_master: int
+    sides: tuple
+    both: bool = False
+    penalty: float = 0.75
+
+
+def numeric_family(B, c):
+    """The grids that B and c stand for, with a numeric target.
+
+    The target's range is divided in two, in nine ways: at each eighth, the middle half against the rest, and every
+    other quarter. The feature is merged into at most B / 2 parts, from a master partition of c times as many, rounded
+    down to a multiple of eight.
+
+    Parameters
+    ----------
+    B : float, at least 4
+        Maximum grid size, as a number.
+    c : float, above 0
+
+    Returns
+    -------
+    Family
+    """
+    cuts = [tuple(int(j >= cut) for j in range(N_COLUMNS)) for cut in range(1, N_COLUMNS)]
+    middle, alternate = (tuple(pattern[j * 4 // N_COLUMNS] for j in range(N_COLUMNS)) for pattern in _OF_QUARTERS)
+    k_max = int(B // 2)
+    n_master = max(int(c * k_max) // N_COLUMNS, 1) * N_COLUMNS
+    return Family(N_COLUMNS, n_master, tuple((groups, k_max) for groups in (*cuts, middle, alternate)))
+
+
+_OF_QUARTERS = (0, 1, 1, 0), (0, 1, 0, 1)
+
+
+def class_family(B, c, n_classes):
+    """The grids that B and c stand for, with a target of classes.
+
+    All classes are the fixed side. The feature is merged into at most ``max(B / n_classes, 2)`` parts, from a master
+    partition of ``c * (B / 2)`` parts.
+    """
+    k_max = max(int(B // n_classes), 2)
+    return Family(n_classes, max(int(c * int(B // 2)), 2), ((tuple(range(n_classes)), k_max),))
+
+
+# --- The score, from records or from counts -------------------------------------------------------------------------
+
+
+class CountsScorer:
+    """What turns counts of n records on the grids of a family into a score; public numbers only.
+
+    Parameters
+    ----------
+    n : int, at least 2
+    family : Family
+    """
+
+    rounding_error = ROUNDING_ERROR
+
+    def __init__(self, n, family):
+        if n > MOST_RECORDS:
+            raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
+        sides = sorted(((np.array(groups), max(groups) + 1, k_max) for groups, k_max in family.sides), key=_n_groups)
+        self._others = [side for side in sides if _n_groups(side) > 2]
+        self._bisections = np.array([groups for groups, n_groups, _ in sides if n_groups == 2])
+        self._k_max = max((k_max for _, n_groups, k_max in sides if n_groups == 2), default=0)
+        self._n = n
+        n_groups, k_max = np.array([side[1:] for side in sides]).T[:, :, None]
+        k = np.arange(2, k_max.max() + 1)
+        self._penalty = np.where(k <= k_max, family.penalty * np.sqrt((k - 1) * (n_groups - 1) / n), np.inf)
+        self._largest = np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+
+    def score(self, tables):
+        """MTVr from counts, uint32 (n_tables, n_columns, n_master): in [0, 1]."""
+        entries = (self.lengths(tables) / (2 * self._n * self._n) - self._penalty) / self._largest
+        return min(max(float(entries.max()), 0.0), 1.0)
+
+    def lengths(self, tables):
+        """2 n**2 TV of the best merges into k = 2, 3, ... parts: int64 (n_tables, n_sides, largest limit - 1).
+
+        Sides of two groups come first. Entries beyond the limit of a side mean nothing.
+        """
+        lengths = np.zeros((len(tables), *self._penalty.shape), dtype=np.int64)
+        n_bisections = len(self._bisections)
+        for table, of_table in zip(tables, lengths, strict=True):
+            walk = walk_of(table, self._n)
+            if n_bisections > 0:
+                of_table[:n_bisections, : self._k_max - 1] = longest_on_lines(walk, self._bisections, self._k_max)
+            for (groups, n_groups, k_max), of_side in zip(self._others, of_table[n_bisections:], strict=True):
+                of_side[: k_max - 1] = longest(joined(walk, groups, n_groups), k_max)
+        return lengths
+
+
+def _n_groups(side):
+    return side[1]
+
+
+class _Target:
+    """What all features that are scored against one target share. As sensitive as the target itself."""
+
+    def __init__(self, parts, n_parts, family):
+        self._parts = parts
+        self._family = family
+        # Where the counts of a part's column begin in a table.
+        self._starts = (np.arange(n_parts) * family.n_columns // n_parts * family.n_master).astype(np.uint32)
+        self._scorer = CountsScorer(len(parts), family)
+        self.rounding_error = self._scorer.rounding_error
+
+    def count(self, x, bounds):
+        """Records of the feature `x` and the target: uint32 (n_tables, n_columns, n_master); they add up."""
+        family = self._family
+        parts = equal_parts(x, bounds, family.n_master)
+        tables = np.zeros((1 + family.both, family.n_columns * family.n_master), dtype=np.uint32)
+        add_records(tables[0], parts, self._parts, self._starts)
+        if family.both:
+            add_records(tables[1], self._parts, parts, self._starts)
+        return tables.reshape(-1, family.n_columns, family.n_master)
+
+    def score(self, x, bounds):
+        """MTVr of the feature `x` and the target, in [0, 1]."""
+        return self._scorer.score(self.count(x, bounds))
+
+
+class ContinuousTarget(_Target):
+    """A numeric target, ready to be scored against many features.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    family : Family
+    """
+
+    def __init__(self, y, bounds, family):
+        super().__init__(equal_parts(y, bounds, family.n_master), family.n_master, family)
+
+
+class DiscreteTarget(_Target):
+    """A target of class numbers 0 ... n_classes - 1, ready to be scored against many features.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+    family : Family
+        Of as many columns as there are classes; `both` is False.
+    """
+
+    def __init__(self, codes, family):
+        super().__init__(codes.astype(np.uint32), family.n_columns, family)
+
+
+def equal_parts(values, bounds, n_parts):
+    """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
+
+    Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
+    take what lies outside.
+    """
+    lo, hi = float(bounds[0]), float(bounds[1])
+    edges = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    return locate(np.ascontiguousarray(values, dtype=np.float64), edges, lo, hi)
+
+
+@jit
+def add_records(table, free, fixed, starts):
+    """Count the records: ``table[starts[fixed part] + free part]``."""
+    for i in range(len(free)):
+        table[starts[fixed[i]] + free[i]] += np.uint32(1)
+
+
+# --- The longest paths ----------------------------------------------------------------------------------------------
+
+
+@jit
+def walk_of(table, n):
+    """D after each master part that holds records: int64 (n_columns, n_used + 1); it begins and ends at 0.
+
+    Parameters
+    ----------
+    table : uint32 ndarray of shape (n_columns, n_master)
+    n : int
+        Sum of the table.
+    """
+    n_columns, n_master = table.shape
+    in_part = np.zeros(n_master, dtype=np.int64)
+    for j in range(n_columns):
+        for t in range(n_master):
+            in_part[t] += table[j, t]
+    n_used = 0
+    for t in range(n_master):
+        n_used += in_part[t] > 0
+
+    walk = np.zeros((n_columns, n_used + 1), dtype=np.int64)
+    for j in range(n_columns):
+        in_column = np.int64(0)
+        for t in range(n_master):
+            in_column += table[j, t]
+        used = 0
+        for t in range(n_master):
+            if in_part[t] > 0:
+                walk[j, used + 1] = walk[j, used] + n * np.int64(table[j, t]) - in_part[t] * in_column
+                used += 1
+    return walk
+
+
+@jit
+def joined(walk, groups, n_groups):
+    """The walk against groups of columns."""
+    sums = np.zeros((n_groups, walk.shape[1]), dtype=np.int64)
+    for j in range(len(walk)):
+        for t in range(walk.shape[1]):
+            sums[groups[j], t] += walk[j, t]
+    return sums
+
+
+@jit
+def longest(walk, k_max):
+    """Lengths of the longest paths of 2 ... k_max pieces, by dynamic programming over the last piece.
+
+    ``best_k(t) = max over s < t of best_{k-1}(s) + |D(t) - D(s)|``. A path may have fewer pieces, as cutting one in two
+    never makes it shorter. Innermost loops run over contiguous memory, for three k at once, which reads each piece
+    once; their indices are unsigned, because numba has to look twice at one that may be negative.
+    """
+    zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+    n_columns, end, ks = np.uint64(len(walk)), np.uint64(walk.shape[1] - 1), np.uint64(k_max)
+    best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)  # best[k, t]: k pieces, the last of which ends at t
+    for j in range(n_columns):
+        for t in range(end):
+            best[one, t] += abs(walk[j, t])
+
+    piece = np.empty(walk.shape[1], dtype=np.int64)
+    for t in range(one, end if ks > two else one):
+        here = walk[zero, t]
+        for s in range(t):
+            piece[s] = abs(here - walk[zero, s])
+        for j in range(one, n_columns):
+            here = walk[j, t]
+            for s in range(t):
+                piece[s] += abs(here - walk[j, s])
+        k = two
+        while k + two < ks:
+            first = second = third = best[one, t]
+            for s in range(t):
+                first = max(first, best[k - one, s] + piece[s])
+                second = max(second, best[k, s] + piece[s])
+                third = max(third, best[k + one, s] + piece[s])
+            best[k, t], best[k + one, t], best[k + two, t] = first, second, third
+            k += three
+        while k < ks:
+            first = best[one, t]
+            for s in range(t):
+                first = max(first, best[k - one, s] + piece[s])
+            best[k, t] = first
+            k += one
+
+    lengths = np.empty(k_max - 1, dtype=np.int64)
+    for k in range(one, ks):
+        longest = np.int64(0)
+        for t in range(end):
+            longest = max(longest, best[k, t] + best[one, t])  # the last piece leads back to 0
+        lengths[k - one] = longest
+    return lengths
+
+
+@jit
+def longest_on_lines(walk, bisections, k_max):
+    """The same against several sides of two groups each: int64 (n_sides, k_max - 1).
+
+    There D_1 = -D_0, so the walk is on a line, and only its turning points are needed: a path through another point is
+    not shorter when it goes through one of the ends of the run instead. One pass is enough for each k, as |a - b| is
+    the larger of a - b and b - a: it keeps the best start of a rise, and of a fall.
+    """
+    n_columns, n_steps = walk.shape
+    line = np.empty(n_steps, dtype=np.int64)
+    best = np.empty(n_steps, dtype=np.int64)
+    lengths = np.empty((len(bisections), k_max - 1), dtype=np.int64)
+    for i in range(len(bisections)):
+        for t in range(n_steps):
+            line[t] = 0
+        for j in range(n_columns):
+            if bisections[i, j] == 1:
+                for t in range(n_steps):
+                    line[t] += 2 * walk[j, t]
+        end = _keep_turning_points(line)
+        for t in range(end):
+            best[t] = abs(line[t])
+        for k in range(k_max - 1):
+            rise = fall = np.int64(0)
+            for t in range(end):
+                here, before = line[t], best[t]
+                best[t] = max(before, max(rise + here, fall - here))
+                rise = max(rise, before - here)
+                fall = max(fall, before + here)
+            lengths[i, k] = best[end - 1]
+    return lengths
+
+
+@jit
+def _keep_turning_points(line):
+    """Move the first and the last point and those where the line turns to its front; how many these are."""
+    n_kept = 1
+    for t in range(1, len(line)):
+        if n_kept > 1 and (line[t] >= line[n_kept - 1]) == (line[n_kept - 1] >= line[n_kept - 2]):
+            n_kept -= 1  # the point before was on the way
+        line[n_kept] = line[t]
+        n_kept += 1
+    return n_kept
+
+
+# --- The public statistic -------------------------------------------------------------------------------------------
+
+
+def mtv_r(x, y, *, bounds, B=32, c=32):
+    """MTVr, the largest total variation from independence over grids of equal parts. Not private.
+
+    The range of y is divided in two in nine public ways. For each of them, neighbouring parts of a fine equipartition
+    of x are merged into the k parts that tell most about the division. The score is twice the largest total variation
+    between the records' shares of the cells and those of independent variables with the same margins, less a public
+    amount for what chance does.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers; those outside `bounds` are clipped. y has the part of the target: mtv_r(x, y) and mtv_r(y, x)
+        differ.
+    bounds : ((x_lo, x_hi), (y_lo, y_hi))
+        The public range of each variable.
+    B : float, default=32
+        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
+        stands for ``max(n_samples ** B, 4)``. So x is merged into at most B / 2 parts.
+    c : float, default=32
+        How much finer than the merged partition its master partition is; above 0. A range that is much too wide takes
+        a larger one.
+
+    Returns
+    -------
+    float
+        In [0, 1]: about 0 for independent variables. For a noiseless relationship that the grids resolve, nearly 1, and
+        nearer the more samples there are.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    See Also
+    --------
+    mtv_r_laplace : The same under differential privacy.
+    mic_r : Mutual information in place of total variation, over other grids.
+
+    Notes
+    -----
+    For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
+    total variation, at most 1/2. From it, ``0.75 * sqrt((k - 1) / n_samples)`` is subtracted. How much one record can
+    change the score does not depend on the grids (``docs/theory/mtv_r.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mtv_r
+    >>> x = np.linspace(0, 1, 500)
+    >>> mtv_r(x, x**2, bounds=((0, 1), (0, 1))) > 0.9
+    True
+    >>> mtv_r(x, np.cos(1000 * x**2), bounds=((0, 1), (-1, 1))) < 0.1
+    True
+    """
+    x, y = check_pair(x, y)
+    x_bounds, y_bounds = check_pair_bounds(bounds)
+    check_B(B)
+    check_c(c)
+    target = ContinuousTarget(y, y_bounds, numeric_family(grid_size(B, len(x)), c))
+    return target.score(x, x_bounds)
