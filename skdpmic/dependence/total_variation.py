@@ -44,7 +44,8 @@ class Family:
     both : bool, default=False
         Whether each axis is the fixed side once; if not, only the target is.
     penalty : float, default=0.75
-        Of a grid of k by l parts, ``penalty * sqrt((k - 1) * (l - 1) / n)`` is taken off the total variation.
+        Of a grid of k by l parts, ``penalty * sqrt((k - 1) * (l - 1) / n)`` is taken off the total variation, less what
+        this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
     """
 
     n_columns: int
@@ -115,7 +116,8 @@ class CountsScorer:
         self._n = n
         n_groups, k_max = np.array([side[1:] for side in sides]).T[:, :, None]
         k = np.arange(2, k_max.max() + 1)
-        self._penalty = np.where(k <= k_max, family.penalty * np.sqrt((k - 1) * (n_groups - 1) / n), np.inf)
+        by_chance = family.penalty * np.sqrt((k - 1) * (n_groups - 1) / n)
+        self._penalty = np.where(k <= k_max, by_chance - by_chance.min(), np.inf)
         self._largest = np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
 
     def score(self, tables):
@@ -382,8 +384,8 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
     Returns
     -------
     float
-        In [0, 1]: about 0 for independent variables. For a noiseless relationship that the grids resolve, nearly 1, and
-        nearer the more samples there are.
+        In [0, 1]: for independent variables about ``2.5 / sqrt(n_samples)``; for a noiseless relationship that the
+        grids resolve 1, or nearer to it the more samples there are.
 
     Raises
     ------
@@ -398,17 +400,17 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
     Notes
     -----
     For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
-    total variation, at most 1/2. From it, ``0.75 * sqrt((k - 1) / n_samples)`` is subtracted. How much one record can
-    change the score does not depend on the grids (``docs/theory/mtv_r.md``).
+    total variation, at most 1/2. From it, ``0.75 * (sqrt(k - 1) - 1) / sqrt(n_samples)`` is subtracted. How much one
+    record can change the score does not depend on the grids (``docs/theory/mtv_r.md``).
 
     Examples
     --------
     >>> import numpy as np
     >>> from skdpmic import mtv_r
     >>> x = np.linspace(0, 1, 500)
-    >>> mtv_r(x, x**2, bounds=((0, 1), (0, 1))) > 0.9
+    >>> mtv_r(x, x**3, bounds=((0, 1), (0, 1))) > 0.99
     True
-    >>> mtv_r(x, np.cos(1000 * x**2), bounds=((0, 1), (-1, 1))) < 0.1
+    >>> mtv_r(x, np.cos(1000 * x**2), bounds=((0, 1), (-1, 1))) < 0.2
     True
     """
     x, y = check_pair(x, y)

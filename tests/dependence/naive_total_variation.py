@@ -31,11 +31,13 @@ def naive_orientation(master, columns, family):
     """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record."""
     n = len(master)
     best = Fraction(0)
+    fewest = min(len(set(groups)) for groups, _ in family.sides)
+    coarsest = family.penalty * math.sqrt((fewest - 1) / n)
     for groups, k_max in family.sides:
         n_groups = len(set(groups))
         side = [groups[column] for column in columns]
         for k in range(2, k_max + 1):
-            offset = Fraction(family.penalty * math.sqrt((k - 1) * (n_groups - 1) / n))
+            offset = Fraction(family.penalty * math.sqrt((k - 1) * (n_groups - 1) / n) - coarsest)
             largest = Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
             for cuts in combinations(range(1, family.n_master), min(k, family.n_master) - 1):
                 merged = naive_merge(master, cuts, family.n_master)

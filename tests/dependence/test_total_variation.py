@@ -78,6 +78,16 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
 
+def test_each_side_keeps_to_its_own_limit_of_merged_parts():
+    x = np.arange(400) / 400
+    y = np.where(np.arange(400) % 200 < 100, 0.3, 0.9)  # changes three times
+    scores = [
+        ContinuousTarget(y, UNIT, Family(4, 8, (((0, 1, 1, 0), limit), ((0, 1, 1, 1), 5)), penalty=0.0)).score(x, UNIT)
+        for limit in (2, 3, 4)
+    ]
+    assert scores == [0.5, 0.5, 1.0]
+
+
 def test_the_order_of_classes_does_not_matter():
     rng = np.random.default_rng(0)
     x, codes = rng.random(300), rng.integers(5, size=300)

@@ -214,8 +214,7 @@ def assert_no_climb_gets_above(family, n, seeds, n_steps):
     allowed = mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
     heights = [climb(seed, n, n_steps, family) for seed in seeds]
     assert max(heights) <= allowed
-    # The start of seed 0 is the worst data set where nothing is taken off for chance.
-    assert heights[0] >= (0.9999 if family.penalty == 0 else 0) * allowed
+    assert heights[0] >= 0.9999 * allowed  # the start of seed 0 is the worst data set
 
 
 @compiled_only
@@ -230,23 +229,8 @@ def test_no_climb_gets_above_the_sensitivity(family, n):
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.parametrize("n", [10, 25, 60, 150, 500])
 def test_no_longer_climb_gets_above_the_sensitivity(family, n):
-    assert_no_climb_gets_above(family, n, seeds=range(6), n_steps=1000)
+    assert_no_climb_gets_above(family, n, seeds=range(5), n_steps=400)
 
 
 def test_a_climb_finds_out_too_small_a_sensitivity():
     assert climb(0, 50, 0, CLIMBED["four parts each"]) > 0.99 * mtv_r_sensitivity(50)
-
-
-@pytest.mark.parametrize("n", [1000, 10**6])
-def test_positive_offsets_leave_nearly_all_of_the_change(n):
-    family = numeric_family(32, 32)
-    scorer = CountsScorer(n, family)
-    offset = Fraction(family.penalty * np.sqrt(1 / n))
-    b = next(b for b in range(n) if Fraction(2 * b * (n - b), n**2) >= offset)
-    tables = np.zeros((2, 1, 8, 512), dtype=np.uint32)
-    tables[:, 0, 0, 0] = n - b, n - b - 1
-    tables[:, 0, 7, 511] = b, b + 1
-    change = scorer.score(tables[1]) - scorer.score(tables[0])
-    exact = Fraction(4 * (n - 1 - 2 * b), n**2)
-    assert abs(Fraction(change) - exact) <= 2 * Fraction(ROUNDING_ERROR)
-    assert 0.97 * mtv_r_sensitivity(n) < change < mtv_r_sensitivity(n)
