@@ -109,40 +109,50 @@ class CountsScorer:
     def __init__(self, n, family):
         if n > MOST_RECORDS:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
-        sides = sorted(((np.array(groups), max(groups) + 1, k_max) for groups, k_max in family.sides), key=_n_groups)
-        self._others = [side for side in sides if _n_groups(side) > 2]
-        self._bisections = np.array([groups for groups, n_groups, _ in sides if n_groups == 2])
-        self._k_max = max((k_max for _, n_groups, k_max in sides if n_groups == 2), default=0)
         self._n = n
-        n_groups, k_max = np.array([side[1:] for side in sides]).T[:, :, None]
-        k = np.arange(2, k_max.max() + 1)
-        by_chance = family.penalty * np.sqrt((k - 1) * (n_groups - 1) / n)
-        self._penalty = np.where(k <= k_max, by_chance - by_chance.min(), np.inf)
-        self._largest = np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+        self._coarsest = _by_chance(2, min(max(groups) + 1 for groups, _ in family.sides), n, family.penalty)
+        bisections = [side for side in family.sides if max(side[0]) == 1]
+        self._bisections = np.array([groups for groups, _ in bisections])
+        self._k_max = max((k_max for _, k_max in bisections), default=0)
+        limits = np.array([k_max for _, k_max in bisections])[:, None]
+        self._of_bisections = self._constants(2, np.arange(2, self._k_max + 3), limits, family.penalty)
+        self._others = [
+            (
+                np.array(groups),
+                n_groups,
+                k_max,
+                self._constants(n_groups, np.arange(2, k_max + 1), k_max, family.penalty),
+            )
+            for groups, k_max in family.sides
+            if (n_groups := max(groups) + 1) > 2
+        ]
+
+    def _constants(self, n_groups, k, k_max, penalty):
+        """1 / (2 n**2 nu), and the offsets divided by nu: infinite beyond the limit of a side."""
+        largest = np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+        offset = _by_chance(k, n_groups, self._n, penalty) - self._coarsest
+        return 1 / (2 * self._n * self._n * largest), np.where(k <= k_max, offset / largest, np.inf)
 
     def score(self, tables):
         """MTVr from counts, uint32 (n_tables, n_columns, n_master): in [0, 1]."""
-        entries = (self.lengths(tables) / (2 * self._n * self._n) - self._penalty) / self._largest
-        return min(max(float(entries.max()), 0.0), 1.0)
+        return min(max(0.0, *(self._largest_entry(table) for table in tables)), 1.0)
 
-    def lengths(self, tables):
-        """2 n**2 TV of the best merges into k = 2, 3, ... parts: int64 (n_tables, n_sides, largest limit - 1).
-
-        Sides of two groups come first. Entries beyond the limit of a side mean nothing.
-        """
-        lengths = np.zeros((len(tables), *self._penalty.shape), dtype=np.int64)
-        n_bisections = len(self._bisections)
-        for table, of_table in zip(tables, lengths, strict=True):
-            walk = walk_of(table, self._n)
-            if n_bisections > 0:
-                of_table[:n_bisections, : self._k_max - 1] = longest_on_lines(walk, self._bisections, self._k_max)
-            for (groups, n_groups, k_max), of_side in zip(self._others, of_table[n_bisections:], strict=True):
-                of_side[: k_max - 1] = longest(joined(walk, groups, n_groups), k_max)
-        return lengths
+    def _largest_entry(self, table):
+        """The largest (TV - o) / nu of the merges of master parts."""
+        walk, largest = walk_of(table, self._n), 0.0
+        if len(self._bisections) > 0:
+            per_length, offset = self._of_bisections
+            lengths = longest_on_lines(walk, self._bisections, self._k_max)
+            largest = float((lengths * per_length - offset).max())
+        for groups, n_groups, k_max, (per_length, offset) in self._others:
+            lengths = longest(joined(walk, groups, n_groups), k_max)
+            largest = max(largest, float((lengths * per_length - offset).max()))
+        return largest
 
 
-def _n_groups(side):
-    return side[1]
+def _by_chance(k, n_groups, n, penalty):
+    """What is taken off the total variation of k by `n_groups` parts."""
+    return penalty * np.sqrt((k - 1) * (n_groups - 1) / n)
 
 
 class _Target:
@@ -244,11 +254,11 @@ def walk_of(table, n):
         in_column = np.int64(0)
         for t in range(n_master):
             in_column += table[j, t]
-        used = 0
+        at, used, end = np.int64(0), np.uint64(1), np.uint64(n_used)
         for t in range(n_master):
-            if in_part[t] > 0:
-                walk[j, used + 1] = walk[j, used] + n * np.int64(table[j, t]) - in_part[t] * in_column
-                used += 1
+            at += n * np.int64(table[j, t]) - in_part[t] * in_column
+            walk[j, min(used, end)] = at  # to be overwritten if the part holds no records; quicker than a branch
+            used += np.uint64(in_part[t] > 0)
     return walk
 
 
@@ -313,16 +323,17 @@ def longest(walk, k_max):
 
 @jit
 def longest_on_lines(walk, bisections, k_max):
-    """The same against several sides of two groups each: int64 (n_sides, k_max - 1).
+    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
 
     There D_1 = -D_0, so the walk is on a line, and only its turning points are needed: a path through another point is
     not shorter when it goes through one of the ends of the run instead. One pass is enough for each k, as |a - b| is
-    the larger of a - b and b - a: it keeps the best start of a rise, and of a fall.
+    the larger of a - b and b - a: it keeps the best start of a rise, and of a fall. Three k share a pass, in which
+    nothing but `best` is read from memory and nothing branches.
     """
     n_columns, n_steps = walk.shape
     line = np.empty(n_steps, dtype=np.int64)
     best = np.empty(n_steps, dtype=np.int64)
-    lengths = np.empty((len(bisections), k_max - 1), dtype=np.int64)
+    lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
     for i in range(len(bisections)):
         for t in range(n_steps):
             line[t] = 0
@@ -333,27 +344,33 @@ def longest_on_lines(walk, bisections, k_max):
         end = _keep_turning_points(line)
         for t in range(end):
             best[t] = abs(line[t])
-        for k in range(k_max - 1):
-            rise = fall = np.int64(0)
+        for k in range(0, k_max - 1, 3):
+            first = second = third = np.int64(0)
+            rise = fall = rise_2 = fall_2 = rise_3 = fall_3 = np.int64(0)
             for t in range(end):
                 here, before = line[t], best[t]
-                best[t] = max(before, max(rise + here, fall - here))
-                rise = max(rise, before - here)
-                fall = max(fall, before + here)
-            lengths[i, k] = best[end - 1]
+                first = max(rise + here, fall - here)
+                second = max(rise_2 + here, fall_2 - here)
+                third = max(rise_3 + here, fall_3 - here)
+                rise, fall = max(rise, before - here), max(fall, before + here)
+                rise_2, fall_2 = max(rise_2, first - here), max(fall_2, first + here)
+                rise_3, fall_3 = max(rise_3, second - here), max(fall_3, second + here)
+                best[t] = third
+            lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, third
     return lengths
 
 
 @jit
 def _keep_turning_points(line):
-    """Move the first and the last point and those where the line turns to its front; how many these are."""
-    n_kept = 1
-    for t in range(1, len(line)):
-        if n_kept > 1 and (line[t] >= line[n_kept - 1]) == (line[n_kept - 1] >= line[n_kept - 2]):
-            n_kept -= 1  # the point before was on the way
-        line[n_kept] = line[t]
-        n_kept += 1
-    return n_kept
+    """Move the ends and the points where the line turns to its front; how many these are, as an unsigned number."""
+    last, one = np.uint64(1), np.uint64(1)
+    rises = line[1] >= line[0]
+    for t in range(np.uint64(2), np.uint64(len(line))):
+        goes_on = (line[t] >= line[t - one]) == rises
+        last += np.uint64(not goes_on)  # else the point before was on the way
+        rises = rises == goes_on
+        line[last] = line[t]
+    return last + one
 
 
 # --- The public statistic -------------------------------------------------------------------------------------------

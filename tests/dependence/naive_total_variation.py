@@ -37,11 +37,11 @@ def naive_orientation(master, columns, family):
         n_groups = len(set(groups))
         side = [groups[column] for column in columns]
         for k in range(2, k_max + 1):
-            offset = Fraction(family.penalty * math.sqrt((k - 1) * (n_groups - 1) / n) - coarsest)
             largest = Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
+            offset = (family.penalty * math.sqrt((k - 1) * (n_groups - 1) / n) - coarsest) / float(largest)
             for cuts in combinations(range(1, family.n_master), min(k, family.n_master) - 1):
                 merged = naive_merge(master, cuts, family.n_master)
-                best = max(best, (naive_total_variation(merged, side) - offset) / largest)
+                best = max(best, naive_total_variation(merged, side) / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 

@@ -128,6 +128,12 @@ def test_bad_arguments_are_refused_and_cost_nothing(pair, tmp_path, change, mess
     assert ledger.entries() == []
 
 
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, "1"])
+def test_a_bad_epsilon_is_refused_without_a_ledger_too(pair, epsilon):
+    with pytest.raises(ValueError, match="epsilon must be a number > 0"):
+        mtv_r_laplace(*pair, epsilon=epsilon, bounds=BOUNDS)
+
+
 def test_what_is_no_ledger_is_refused(pair):
     with pytest.raises(ValueError, match="ledger must be a BudgetLedger"):
         mtv_r_laplace(*pair, epsilon=1, bounds=BOUNDS, ledger="budget.db")
