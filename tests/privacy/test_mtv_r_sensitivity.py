@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.dependence.total_variation import ROUNDING_ERROR, CountsScorer, Family, numeric_family
+from skdpmic.dependence.total_variation import ROUNDING_ERROR, CountsScorer, Family, class_family, numeric_family
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from tests.privacy.searches import _climb
 
@@ -234,3 +234,16 @@ def test_no_longer_climb_gets_above_the_sensitivity(family, n):
 
 def test_a_climb_finds_out_too_small_a_sensitivity():
     assert climb(0, 50, 0, CLIMBED["four parts each"]) > 0.99 * mtv_r_sensitivity(50)
+
+
+@pytest.mark.parametrize(
+    "family", [numeric_family(4, 1), numeric_family(32, 32), *(class_family(32, 32, k) for k in (2, 3, 10))]
+)
+@pytest.mark.parametrize("n", [2, 1000, 10**6])
+def test_the_package_s_families_attain_the_sensitivity(family, n):
+    scorer = CountsScorer(n, family)
+    tables = np.zeros((2, 1, family.n_columns, family.n_master), dtype=np.uint32)
+    tables[:, 0, 0, 0] = n, n - 1
+    tables[1, 0, -1, -1] = 1
+    assert scorer.score(tables[0]) == 0
+    assert abs(Fraction(scorer.score(tables[1])) - Fraction(4 * (n - 1), n**2)) <= Fraction(ROUNDING_ERROR)
