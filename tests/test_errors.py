@@ -14,6 +14,7 @@ from skdpmic import (
     DPMICSelector,
     RangeGridSketch,
     characteristic_matrix,
+    chatterjee_laplace,
     mic_cross,
     mic_e,
     mic_e_laplace,
@@ -21,6 +22,7 @@ from skdpmic import (
     mic_r,
     mic_r_geometric,
     mic_r_laplace,
+    mtv_r_laplace,
 )
 from skdpmic.errors import public_messages, without_data
 
@@ -154,6 +156,8 @@ PAIR_READERS = {
     "mic_r_laplace": lambda x, y, ledger: mic_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
     "mic_r_geometric": lambda x, y, ledger: mic_r_geometric(x, y, epsilon=1, ledger=ledger, **BOTH),
     "mic_e_laplace": lambda x, y, ledger: mic_e_laplace(x, y, epsilon=1, ledger=ledger),
+    "mtv_r_laplace": lambda x, y, ledger: mtv_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "chatterjee_laplace": lambda x, y, ledger: chatterjee_laplace(x, y, epsilon=1, ledger=ledger),
 }
 
 

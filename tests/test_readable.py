@@ -23,6 +23,7 @@ from skdpmic import (
     PrivateGridSearch,
     RangeGridSketch,
     characteristic_matrix,
+    chatterjee_laplace,
     dp_mic_classif,
     dp_mic_regression,
     mic_cross,
@@ -32,6 +33,7 @@ from skdpmic import (
     mic_r,
     mic_r_geometric,
     mic_r_laplace,
+    mtv_r_laplace,
 )
 from skdpmic.distributed import count_rows
 
@@ -84,6 +86,8 @@ PAIR_READERS = {
     "mic_r_laplace": lambda x, y, ledger: mic_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
     "mic_r_geometric": lambda x, y, ledger: mic_r_geometric(x, y, epsilon=1, ledger=ledger, **BOTH),
     "mic_e_laplace": lambda x, y, ledger: mic_e_laplace(x, y, epsilon=1, ledger=ledger),
+    "mtv_r_laplace": lambda x, y, ledger: mtv_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "chatterjee_laplace": lambda x, y, ledger: chatterjee_laplace(x, y, epsilon=1, ledger=ledger),
 }
 
 each_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)

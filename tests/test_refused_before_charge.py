@@ -11,13 +11,19 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     base,
+    chatterjee_laplace,
+    distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
+    kendall_laplace,
     mic_e_laplace,
     mic_r_geometric,
     mic_r_laplace,
+    mtv_r_laplace,
+    spearman_laplace,
 )
 from skdpmic.privacy import pairs
+from skdpmic.privacy.mechanisms import LaplaceMechanism
 
 pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
 
@@ -207,11 +213,8 @@ def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
 @pytest.mark.parametrize(
     "name, broken",
     [
-        *[
-            ("laplace", broken)
-            for broken in ("continuous_grids", "rounding_error", "entropy_table", "LaplaceMechanism")
-        ],
-        *[("mass", broken) for broken in ("mass_plan", "rounding_error", "entropy_table", "LaplaceMechanism")],
+        *[("laplace", broken) for broken in ("continuous_grids", "rounding_error", "entropy_table", "laplace_noise")],
+        *[("mass", broken) for broken in ("mass_plan", "rounding_error", "entropy_table", "laplace_noise")],
         *[("geometric", broken) for broken in ("resolve_parts", "TableScorer", "GeometricMechanism")],
     ],
 )
@@ -223,6 +226,32 @@ def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledg
         monkeypatch.setattr(pairs, broken, out_of_memory)
     with pytest.raises(MemoryError):
         function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "function, public",
+    [
+        (mtv_r_laplace, {"bounds": ((0, 1), (0, 1))}),
+        (kendall_laplace, {}),
+        (spearman_laplace, {}),
+        (chatterjee_laplace, {}),
+        (distance_correlation_laplace, {}),
+    ],
+)
+def test_the_noise_of_every_pair_is_made_before_the_charge(function, public, ledger, monkeypatch):
+    monkeypatch.setattr(LaplaceMechanism, "for_budget", out_of_memory)
+    with pytest.raises(MemoryError):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
+    assert ledger.entries() == []
+
+
+def test_mtv_r_is_never_given_more_parts_than_are_of_use(ledger):
+    x, y = table()[0][:, 1], table()[1]
+    public = {"bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
+    assert mtv_r_laplace(x, y, c=1e300, **public) == mtv_r_laplace(x, y, c=10_000, **public)
+    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60, got 1e\\+300"):
+        mtv_r_laplace(x, y, B=1e300, ledger=ledger, **public)
     assert ledger.entries() == []
 
 

@@ -4,6 +4,7 @@ import copy
 import doctest
 import inspect
 import pickle
+import sys
 from functools import partial
 
 import joblib
@@ -15,28 +16,26 @@ from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 
-import skdpmic.privacy.pairs
-import skdpmic.scorer
+import skdpmic
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
     RangeGridSketch,
-    dp_mic_classif,
     dp_mic_regression,
     mic_e_laplace,
-    mic_r_geometric,
     mic_r_laplace,
     search_cost,
 )
 from skdpmic.accounting import cost_of_fit, is_private
+from skdpmic.uncached import never_cached
 
 N, D = 60, 3
 X = np.random.default_rng(0).random((N, D))
 Y = X[:, 1] ** 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 9, "c": 2}
-FUNCTIONS = [dp_mic_classif, dp_mic_regression, mic_e_laplace, mic_r_geometric, mic_r_laplace]
+FUNCTIONS = [function for function in vars(skdpmic).values() if isinstance(function, never_cached)]
 
 
 @pytest.fixture
@@ -224,10 +223,15 @@ def test_functions_look_like_functions(private):
     assert inspect.unwrap(private).__module__ == private.__module__
 
 
+def test_every_private_function_is_never_cached():
+    private = {name for name in skdpmic.__all__ if name.endswith(("_laplace", "_geometric")) or name.startswith("dp_")}
+    assert {function.__name__ for function in FUNCTIONS} == private
+
+
 def test_examples_of_functions_are_tested():
     found = {
         test.name
-        for module in (skdpmic.scorer, skdpmic.privacy.pairs)
+        for module in {sys.modules[function.__module__] for function in FUNCTIONS}
         for test in doctest.DocTestFinder(exclude_empty=True).find(module)
         if test.examples
     }

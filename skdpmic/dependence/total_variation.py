@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.mic.arguments import check_pair, check_pair_bounds
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.jit import jit
 from skdpmic.mic.partitions import locate
 from skdpmic.mic.statistics import grid_size
@@ -26,6 +27,7 @@ ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact val
 # --- Which grids --------------------------------------------------------------------------------------------------
 
 N_COLUMNS = 8  # of a numeric target: fine enough for a skewed one
+MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ def numeric_family(B, c):
     """The grids that B and c stand for, with a numeric target.
 
     The target's range is divided in two, in nine ways: at each eighth, the middle half against the rest, and every
-    other quarter. The feature is merged into at most B / 2 parts, from a master partition of c times as many, rounded
-    down to a multiple of eight.
+    other quarter. The feature is merged into at most B / 2 parts, from a master partition of c times as many, at most
+    10,000, rounded down to a multiple of eight.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def numeric_family(B, c):
     cuts = [tuple(int(j >= cut) for j in range(N_COLUMNS)) for cut in range(1, N_COLUMNS)]
     middle, alternate = (tuple(pattern[j * 4 // N_COLUMNS] for j in range(N_COLUMNS)) for pattern in _OF_QUARTERS)
     k_max = int(B // 2)
-    n_master = max(int(c * k_max) // N_COLUMNS, 1) * N_COLUMNS
+    n_master = max(_master_size(c, B) // N_COLUMNS, 1) * N_COLUMNS
     return Family(N_COLUMNS, n_master, tuple((groups, k_max) for groups in (*cuts, middle, alternate)))
 
 
@@ -89,7 +91,11 @@ def class_family(B, c, n_classes):
     partition of ``c * (B / 2)`` parts.
     """
     k_max = max(int(B // n_classes), 2)
-    return Family(n_classes, max(int(c * int(B // 2)), 2), ((tuple(range(n_classes)), k_max),))
+    return Family(n_classes, max(_master_size(c, B), 2), ((tuple(range(n_classes)), k_max),))
+
+
+def _master_size(c, B):
+    return int(min(c * int(B // 2), MOST_PARTS))
 
 
 # --- The score, from records or from counts -------------------------------------------------------------------------
@@ -393,10 +399,11 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
         The public range of each variable.
     B : float, default=32
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``max(n_samples ** B, 4)``. So x is merged into at most B / 2 parts.
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. So x
+        is merged into at most B / 2 parts.
     c : float, default=32
-        How much finer than the merged partition its master partition is; above 0. A range that is much too wide takes
-        a larger one.
+        How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
+        range that is much too wide takes a larger one.
 
     Returns
     -------
@@ -432,7 +439,7 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
     """
     x, y = check_pair(x, y)
     x_bounds, y_bounds = check_pair_bounds(bounds)
-    check_B(B)
+    check_B(B, len(x))
     check_c(c)
     target = ContinuousTarget(y, y_bounds, numeric_family(grid_size(B, len(x)), c))
     return target.score(x, x_bounds)

@@ -1,17 +1,19 @@
 """The private score MTVr of one pair of variables."""
 
-from skdpmic.dependence.total_variation import ContinuousTarget, numeric_family
-from skdpmic.mic.arguments import check_B, check_c, check_pair, check_pair_bounds
+from skdpmic.dependence.total_variation import ContinuousTarget, CountsScorer, numeric_family
+from skdpmic.mic.arguments import check_pair, check_pair_bounds
+from skdpmic.mic.grid_limits import check_B, check_c
 from skdpmic.mic.statistics import grid_size
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.ledger import check_ledger
-from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.privacy.pairs import _pay, _release
+from skdpmic.privacy.one_score import laplace_noise, pay, release
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
+from skdpmic.uncached import never_cached
 
 _AUTO = 32.0  # B, and c: near the best for 1,000 to 10,000 records, whatever epsilon
 
 
+@never_cached
 def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
     """MTVr of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
@@ -71,18 +73,19 @@ def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
     check_ledger(ledger)
-    family = _family(B, c, len(x))
-    source = _pay("mtv_r_laplace", epsilon, len(x), ledger, random_state)
+    n = len(x)
+    family = _family(B, c, n)
+    scorer = CountsScorer(n, family)
+    mechanism = laplace_noise(epsilon, mtv_r_sensitivity(n), scorer.rounding_error)
+    source = pay("mtv_r_laplace", epsilon, n, ledger, random_state)
 
-    target = ContinuousTarget(y, y_bounds, family)
-    score = target.score(x, x_bounds)
-    steps = grid_sensitivity(mtv_r_sensitivity(len(x)), target.rounding_error)
-    return _release(score, steps, epsilon, source)
+    counts = ContinuousTarget(y, y_bounds, family).count(x, x_bounds)
+    return release(scorer.score(counts), mechanism, source)
 
 
 def _family(B, c, n):
     """The grids for n records, from what the user gave."""
     B, c = (_AUTO if isinstance(given, str) and given == "auto" else given for given in (B, c))
-    check_B(B)
+    check_B(B, n)
     check_c(c)
     return numeric_family(grid_size(B, n), c)
