@@ -9,11 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.mic.grid_counts import count_grids
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, largest_entry
-from skdpmic.mic.partitions import equipartitions
-from skdpmic.mic.statistics import continuous_plan, placed
+from skdpmic.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
+from skdpmic.mic.partitions import equipartitions, range_axis
+from skdpmic.mic.statistics import continuous_plan
 
 
 def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):
@@ -35,8 +34,8 @@ def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):
     ndarray of shape (runs,)
     """
     plan, partitions, table = _public(B, c, len(x))
-    axes = (placed(values, interval, partitions) for values, interval in zip((x, y), bounds, strict=True))
-    return _runs(*axes, plan, table, float(np.exp(-epsilon / 2)), runs, seed)
+    axes = [range_axis(values, interval, partitions) for values, interval in zip((x, y), bounds, strict=True)]
+    return _runs(axes, partitions.sizes, plan, table, float(np.exp(-epsilon / 2)), runs, seed)
 
 
 @lru_cache(maxsize=4)
@@ -46,20 +45,34 @@ def _public(B, c, n):
     return plan, equipartitions(plan[:, :2]), entropy_table(int(largest_total))
 
 
-@jit
-def _runs(x, y, plan, table, rho, runs, seed):
-    np.random.seed(seed)
+def _runs(axes, sizes, plan, table, rho, runs, seed):
+    _seed(seed)
     largest = np.zeros(runs)
-    for i in range(len(plan)):
-        n_fixed, n_master, k_max = plan[i]
-        for free, fixed in ((x, y), (y, x)):
-            counts = count_grids(free, fixed, plan[i : i + 1]).reshape(n_fixed, n_master)
+    for grid in plan:
+        n_fixed, n_master, _ = grid
+        grids = grids_of(grid[np.newaxis])
+        master, fixed = (np.arange(size + 1, dtype=np.uint64).reshape(1, -1) for size in (n_master, n_fixed))
+        for free in (0, 1):
+            parts = _parts(axes[1 - free], sizes, n_fixed) * n_master + _parts(axes[free], sizes, n_master)
+            counts = np.bincount(parts, minlength=n_fixed * n_master).reshape(n_fixed, n_master)
             for run in range(runs):
-                below = _noisy_below(counts, len(x.cells), rho)
+                below = _noisy_below(counts, len(parts), rho)
                 if below[-1, -1] > 0:
-                    borders = np.arange(n_fixed + 1)
-                    largest[run] = max(largest[run], largest_entry(below, borders, n_fixed, k_max, table))
+                    tables = Tables(below.T.ravel(), np.array([[0, n_fixed + 1]], dtype=np.uint64), master, fixed)
+                    entry = largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1]))
+                    largest[run] = max(largest[run], min(entry, 1.0))
     return largest
+
+
+def _parts(axis, sizes, size):
+    """The part of each record in the equipartition of an axis into `size` parts."""
+    starts = axis.first_cell[np.searchsorted(sizes, size), 1:size]
+    return np.searchsorted(starts, np.arange(axis.n_cells), side="right")[axis.cells]
+
+
+@jit
+def _seed(seed):
+    np.random.seed(seed)
 
 
 @jit

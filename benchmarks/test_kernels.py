@@ -6,10 +6,12 @@ The suite is for comparing two states of the code: ``--benchmark-autosave``, the
 import numpy as np
 import pytest
 
-from skdpmic.mic.counting import column_borders, compress, cumulative_counts
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, segments_of
-from skdpmic.mic.partitions import equipartitions, locate, range_axis, refine
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_plan
+from skdpmic.mic.counting import cells_of, count
+from skdpmic.mic.mass_partitions import both_ways, mass_tables, ranked_column
+from skdpmic.mic.mic_e import mass_plan
+from skdpmic.mic.optimize_axis import entropy_table, largest_entry
+from skdpmic.mic.partitions import equipartitions, locate, refine
+from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, RangeGrids, continuous_plan
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, geometric
 
 PLAN = continuous_plan(150.0, 5.0, "reduced")
@@ -30,25 +32,32 @@ def test_locate(benchmark, columns):
     benchmark(locate, columns[0], refine(0.0, 1.0, PARTITIONS)[0], 0.0, 1.0)
 
 
-def test_compress(benchmark, columns):
-    x, y = (range_axis(column, 0.0, 1.0, PARTITIONS) for column in columns)
-    benchmark(compress, x, y, PLAN[:, 1], PLAN[:, 0])
+def test_cells(benchmark):
+    grids = RangeGrids(150.0, 5.0)
+    edges, first_cell = refine(0.0, 1.0, equipartitions(grids.plan[:, :2]))
+    benchmark(cells_of, first_cell, len(edges) + 1, grids.groups.free)
 
 
-def test_cumulative_counts(benchmark, columns):
-    x, y = (range_axis(column, 0.0, 1.0, PARTITIONS) for column in columns)
-    x, y, joint = compress(x, y, PLAN[:, 1], PLAN[:, 0])
-    benchmark(cumulative_counts, x, y, joint, 60, np.array([12]))
+@pytest.fixture
+def counted(columns):
+    grids = RangeGrids(150.0, 5.0, n=len(columns[0]))
+    x, y = (grids.place(column, (0.0, 1.0)) for column in columns)
+    return x, y, np.arange(grids.groups.free.n_groups, dtype=np.uint64), grids.groups.grids
 
 
-@pytest.mark.parametrize("n_fixed, n_master, k_max", [(75, 10, 2), (30, 25, 5), (12, 60, 12)])
-def test_optimize_axis(benchmark, columns, n_fixed, n_master, k_max):
-    x, y = (range_axis(column, 0.0, 1.0, PARTITIONS) for column in columns)
-    x, y, joint = compress(x, y, PLAN[:, 1], PLAN[:, 0])
-    below, common = cumulative_counts(x, y, joint, n_master, np.array([n_fixed]))
-    table = entropy_table(len(columns[0]))
-    segments = segments_of(below, column_borders(below, y, common, n_fixed), table)
-    benchmark(optimize_axis, segments, k_max)
+def test_count(benchmark, counted):
+    benchmark(count, *counted[:3])
+
+
+def test_largest_entry(benchmark, columns, counted):
+    x, y, numbers, grids = counted
+    tables, table = count(x, y, numbers), entropy_table(len(columns[0]))
+    benchmark(lambda: largest_entry([(tables, grids.rows)], grids.most, table, len(columns[0])))
+
+
+def test_mass_tables(benchmark, columns):
+    ways, plan = both_ways(*map(ranked_column, columns)), mass_plan(150.0, 15.0)
+    benchmark(lambda: [None for _ in mass_tables(ways, plan)])
 
 
 def test_mic_r(benchmark, columns):

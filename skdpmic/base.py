@@ -392,7 +392,7 @@ class BaseDPMIC(NeverCached, BaseEstimator):
 
     def _steps(self, data):
         """How far one record can move each score, in grid steps."""
-        n, plan = data.n_samples, data.sizes.plan(data.n_classes)
+        n, plan = data.n_samples, data.sizes.plan(data.n_samples, data.n_classes)
         entropy_table(n)  # kept for the scores; an error, if n is too large for it
         return grid_sensitivity(score_sensitivity(n, data.n_classes, data.sizes.B), rounding_error(n, plan))
 

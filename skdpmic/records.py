@@ -16,10 +16,10 @@ class GridSizes(NamedTuple):
     c: float
     n_parts: int | None  # of a feature in its noisy table, with mechanism="geometric"
 
-    def plan(self, n_classes):
-        """The grids of a score; made with all that scores share, which is kept. `n_classes` is None for numbers."""
+    def plan(self, n, n_classes):
+        """The grids of a score of n records; made with all that scores share, which is kept. None for no classes."""
         if n_classes is None:
-            return continuous_grids(self.B, self.c, "reduced")[0]
+            return continuous_grids(self.B, self.c, n=n)[0]
         return discrete_plan(self.B, self.c, n_classes)
 
 

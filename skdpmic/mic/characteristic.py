@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.mic.arguments import check_pair, check_pair_bounds
-from skdpmic.mic.blockwise import best_cuts
 from skdpmic.mic.grid_limits import check_B, check_c
-from skdpmic.mic.mass_partitions import Grid, in_order_of, mass_grid, ranked_column
-from skdpmic.mic.mic_e import all_entries, grid_entries, mass_plan
-from skdpmic.mic.optimize_axis import entropy_table, segments_of
+from skdpmic.mic.mass_partitions import both_ways, mass_tables, ranked_column
+from skdpmic.mic.mic_e import all_entries, mass_plan
+from skdpmic.mic.optimize_axis import N_FIXED, N_MASTER, Tables, entries, entropy_table, grids_of
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import continuous_plan, grid_size
 
@@ -143,11 +142,15 @@ class _MassGrids:
         return all_entries(*self._axes, self._plan, self.table)
 
     def grid(self, free, n_fixed):
-        """The grid with axis number `free` to be merged, its fixed edges and its master edges."""
-        free, fixed = self._axes[free], self._axes[1 - free]
-        n_master = self._plan[self._plan[:, 0] == n_fixed, 1][0]
-        grid = mass_grid(free.ends, fixed.ends, in_order_of(free, fixed), n_fixed, n_master)
-        return grid, _edges_between(fixed, grid.below[:, -1]), _edges_between(free, grid.below[-1])
+        """The records below every corner of the grid with axis number `free` to be merged; fixed and master edges.
+
+        The first has a row for every master edge, and a column for every fixed edge.
+        """
+        plan = self._plan[self._plan[:, 0] == n_fixed]
+        ((_, _, tables, grids),) = mass_tables(both_ways(*self._axes)[free : free + 1], plan)
+        n_fixed, n_master = grids.rows[0, [N_FIXED, N_MASTER]].tolist()
+        below = tables.below[: (n_master + 1) * (n_fixed + 1)].reshape(n_master + 1, n_fixed + 1).astype(np.int64)
+        return below, _edges_between(self._axes[1 - free], below[-1]), _edges_between(self._axes[free], below[:, -1])
 
 
 class _RangeGrids:
@@ -156,33 +159,39 @@ class _RangeGrids:
     def __init__(self, x, y, B, c, bounds, master):
         self._plan = continuous_plan(B, c, master)
         self._bounds = bounds
-        partitions = equipartitions(self._plan[:, :2])
-        self._axes = range_axis(x, *bounds[0], partitions), range_axis(y, *bounds[1], partitions)
+        self._partitions = equipartitions(self._plan[:, :2])
+        self._axes = [range_axis(values, pair, self._partitions) for values, pair in zip((x, y), bounds, strict=True)]
         self.table = entropy_table(len(x))
 
     def entries(self):
         size = self._plan[:, 0].max() + 1
-        entries = np.full((2, size, size), np.nan)  # for either axis merged
-        for n_fixed, _, k_max in self._plan:
+        matrices = np.full((2, size, size), np.nan)  # for either axis merged
+        for i, (n_fixed, n_master, k_max) in enumerate(self._plan.tolist()):
             for free in (0, 1):
-                entries[free, 2 : k_max + 1, n_fixed] = grid_entries(self.grid(free, n_fixed)[0], k_max, self.table)
-        return np.fmax(entries[0], entries[1].T)
+                below = self.grid(free, n_fixed)[0]
+                tables = Tables(
+                    below.ravel().astype(np.uint32),
+                    places=np.array([[0, n_fixed + 1]], dtype=np.uint64),
+                    cuts=np.arange(n_master + 1, dtype=np.uint64).reshape(1, -1),
+                    borders=np.arange(n_fixed + 1, dtype=np.uint64).reshape(1, -1),
+                )
+                of_k = entries(tables, grids_of(self._plan[i : i + 1]), self.table, len(self.table.g) - 1)
+                matrices[free, 2 : k_max + 1, n_fixed] = of_k[0, 2:]
+        return np.fmax(matrices[0], matrices[1].T)
 
     def grid(self, free, n_fixed):
-        """The grid with axis number `free` to be merged, its fixed edges and its master edges."""
-        n_master = self._plan[self._plan[:, 0] == n_fixed, 1][0]
-        fixed_part, free_part = (
-            _part_of_records(self._axes[1 - free], n_fixed),
-            _part_of_records(self._axes[free], n_master),
-        )
-        counts = np.bincount(fixed_part * n_master + free_part, minlength=n_fixed * n_master).reshape(n_fixed, n_master)
-        grid = Grid(np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32))
-        return grid, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
+        """The records below every corner of the grid with axis number `free` to be merged; fixed and master edges."""
+        n_master = int(self._plan[self._plan[:, 0] == n_fixed, 1][0])
+        free_part, fixed_part = self._parts(free, n_master), self._parts(1 - free, n_fixed)
+        counts = np.bincount(free_part * n_fixed + fixed_part, minlength=n_master * n_fixed).reshape(n_master, n_fixed)
+        below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
+        return below, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
 
-
-def _part_of_records(axis, size):
-    first_cell = axis.first_cell[np.searchsorted(axis.sizes, size), 1:size]
-    return np.searchsorted(first_cell, np.arange(len(axis.n_before) - 1), side="right")[axis.cells]
+    def _parts(self, axis, size):
+        """The part of each record in the equipartition of an axis into `size` parts."""
+        cells, n_cells, first_cell = self._axes[axis]
+        starts = first_cell[np.searchsorted(self._partitions.sizes, size), 1:size]
+        return np.searchsorted(starts, np.arange(n_cells), side="right")[cells]
 
 
 def _range_edges(bounds, size):
@@ -216,13 +225,46 @@ def _best_grid(grids, entries):
 
 def _merged_grid(grids, free, k, n_fixed):
     """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis number `free`."""
-    grid, fixed_edges, master_edges = grids.grid(free, n_fixed)
-    cuts = best_cuts(segments_of(grid.below, np.arange(len(grid.below)), grids.table), k)
-    ends = np.concatenate([[0], cuts, [grid.below.shape[1] - 1]])
-    counts = np.diff(np.diff(grid.below[:, ends].astype(np.int64), axis=0), axis=1)
+    below, fixed_edges, master_edges = grids.grid(free, n_fixed)
+    ends = np.concatenate([[0], best_cuts(below, k, grids.table), [len(below) - 1]])
+    counts = np.diff(np.diff(below[ends], axis=0), axis=1)
     if free == 0:
-        return BestGrid(master_edges[ends], fixed_edges, counts.T)
-    return BestGrid(fixed_edges, master_edges[ends], counts)
+        return BestGrid(master_edges[ends], fixed_edges, counts)
+    return BestGrid(fixed_edges, master_edges[ends], counts.T)
+
+
+def best_cuts(below, k, table):
+    """Where the best merge into k parts cuts the master partition: OptimizeAxis once more, for one grid.
+
+    Parameters
+    ----------
+    below : int64 ndarray of shape (m + 1, n_fixed + 1)
+        Records in the first master parts and the first fixed parts.
+    k : int
+    table : EntropyTable
+
+    Returns
+    -------
+    cuts : int64 ndarray of shape (min(k, m) - 1,)
+        Ascending; cut t lies between the master parts t - 1 and t.
+    """
+    m = len(below) - 1
+    k = min(k, m)
+    columns, totals = np.diff(below, axis=1), below[:, -1]
+    best = np.full((k + 1, m + 1), -(2**61))  # [j, t]: the largest weight of the first t parts in j segments
+    last_cut = np.zeros((k + 1, m + 1), dtype=np.int64)  # ... and where the last of j segments begins
+    for t in range(1, m + 1):
+        weight = table.g[columns[t] - columns[:t]].sum(axis=1) - table.g[totals[t] - totals[:t]]
+        candidates = best[1:k, :t] + weight
+        last_cut[2:, t] = candidates.argmax(axis=1)
+        best[1, t] = weight[0]
+        best[2:, t] = candidates.max(axis=1)
+    cuts = np.empty(k - 1, dtype=np.int64)
+    end = m
+    for j in range(k, 1, -1):
+        end = last_cut[j, end]
+        cuts[j - 2] = end
+    return cuts
 
 
 def _information(counts):

@@ -4,13 +4,13 @@ All grids with one master partition are read from one table: the cells that thei
 the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know.
 """
 
+from itertools import groupby
+
 import numpy as np
 
-from skdpmic.mic.counting import common_cells, compress
-from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.mic.partitions import class_axis, equipartitions, parts_of
-from skdpmic.mic.statistics import continuous_grids, discrete_plan, end_of_group, largest_of_group, placed
+from skdpmic.mic.counting import count
+from skdpmic.mic.optimize_axis import CUTS, Tables, entropy_table, largest_entry, rounding_error
+from skdpmic.mic.statistics import ClassGrids, RangeGrids
 
 _NO_VALUES = np.empty(0)
 
@@ -26,33 +26,31 @@ class ContinuousGrids:
     """
 
     def __init__(self, target_bounds, B, c):
-        self._plan, self._partitions = continuous_grids(B, c, "reduced")
+        self._grids = RangeGrids(B, c)
+        self._sizes = B, c
         self._target_bounds = target_bounds
-        self._target = self.place(_NO_VALUES)
-        self._n_fixed_target = count_grids(self._target, self._target, self._plan).size
-        self.n_tables = 2 * len(np.unique(self._plan[:, 1]))
+        self._target = self._grids.place(_NO_VALUES, target_bounds)
+        self.n_tables = 2 * self._grids.groups.fixed.n_groups
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
-        return placed(y, self._target_bounds, self._partitions)
+        grids = RangeGrids(*self._sizes, n=len(y))
+        return grids, grids.place(y, self._target_bounds)
 
     def count(self, x, bounds, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal bounds."""
-        feature = placed(x, bounds, self._partitions)
-        return np.append(count_grids(feature, target, self._plan), count_grids(target, feature, self._plan))
+        grids, y = target
+        x = grids.place(x, bounds)
+        return np.concatenate([_counts(x, y, grids.groups), _counts(y, x, grids.groups)])
 
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
-        feature = placed(_NO_VALUES, bounds, self._partitions)
-        fixed_target, fixed_feature = np.split(counts, [self._n_fixed_target])
-        return max(
-            _largest_entry(fixed_target, self._target, self._plan, table),
-            _largest_entry(fixed_feature, feature, self._plan, table),
-        )
+        fixed = self._grids.place(_NO_VALUES, bounds).fixed
+        return _largest_entry(counts, [self._target.fixed, fixed], self._grids.groups, table)
 
     def rounding_error(self, n):
         """Bound on the distance of a score of n records from its exact value."""
-        return rounding_error(n, self._plan)
+        return rounding_error(n, self._grids.plan)
 
 
 class DiscreteGrids:
@@ -68,26 +66,24 @@ class DiscreteGrids:
     n_tables = 1
 
     def __init__(self, n_classes, B, c):
-        self._plan = discrete_plan(B, c, n_classes)
-        self._partitions = equipartitions(self._plan[:, 1])
-        self._n_classes = n_classes
+        self._grids = ClassGrids(n_classes, B, c)
         self._target = self.place(np.empty(0, dtype=np.int64))
 
     def place(self, codes):
         """The target's class numbers, made ready to be counted with features."""
-        return class_axis(codes, self._n_classes)
+        return self._grids.place_codes(codes)
 
     def count(self, x, bounds, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array."""
-        return count_grids(placed(x, bounds, self._partitions), target, self._plan)
+        return _counts(self._grids.place(x, bounds), target, self._grids.groups)
 
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
-        return _largest_entry(counts, self._target, self._plan, table)
+        return _largest_entry(counts, [self._target.fixed], self._grids.groups, table)
 
     def rounding_error(self, n):
         """Bound on the distance of a score of n records from its exact value."""
-        return rounding_error(n, self._plan)
+        return rounding_error(n, self._grids.plan)
 
 
 class GridScorer:
@@ -110,87 +106,44 @@ class GridScorer:
         return self._grids.score(counts, bounds, self._table)
 
 
-@jit
-def count_grids(free, fixed, plan):
-    """Records in the cells of all grids of `plan`: uint32, the table of each master partition after the other."""
-    free, fixed, joint = compress(free, fixed, plan[:, 1], plan[:, 0])
-    n_counts = 0
-    start = 0
-    while start < len(plan):
-        end = end_of_group(plan, start)
-        n_counts += common_cells(fixed, plan[start:end, 0])[1] * plan[start, 1]
-        start = end
-
-    counts = np.zeros(n_counts, dtype=np.uint32)
-    start = at = 0
-    while start < len(plan):
-        end = end_of_group(plan, start)
-        common, n_common = common_cells(fixed, plan[start:end, 0])
-        part, n_master = _master_parts(free, plan[start, 1]), plan[start, 1]
-        table = counts[at : at + n_common * n_master]
-        if len(joint) > 0:
-            _add_cells(table, joint, part, common, n_master)
-        else:
-            _add_records(table, free.cells, fixed.cells, part, common * np.uint32(n_master))
-        at += n_common * n_master
-        start = end
-    return counts
+def _counts(free, fixed, groups):
+    """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat."""
+    tables = count(free, fixed, np.arange(groups.free.n_groups, dtype=np.uint64))
+    counts = []
+    for group, grids in groupby(range(len(groups.grids.rows)), key=groups.free.group.tolist().__getitem__):
+        grids = list(grids)
+        start, height = tables.places[group].astype(int)
+        width = int(free.free.n_corners[group])
+        corners = tables.below[start : start + width * height].reshape(width, height)
+        for n_master, same in groupby(grids, key=groups.free.sizes.tolist().__getitem__):
+            same = list(same)
+            here = corners[free.free.starts[same[0], : n_master + 1]]
+            if len(same) < len(grids):  # the table has rows for grids of other master partitions, too
+                rows = [fixed.fixed.starts[grid, : groups.fixed.sizes[grid] + 1] for grid in same]
+                here = here[:, np.unique(np.concatenate(rows))]
+            counts.append(np.diff(np.diff(here, axis=0), axis=1).T.ravel())
+    return np.concatenate(counts)
 
 
-@jit
-def _add_records(table, free_cells, fixed_cells, part, row):
-    for i in range(len(free_cells)):
-        table[row[fixed_cells[i]] + part[free_cells[i]]] += np.uint32(1)
+def _largest_entry(counts, fixed, groups, table):
+    """The largest entry from the counts against some fixed columns, one after the other."""
+    n_parts = groups.free.sizes[np.flatnonzero(np.diff(groups.free.group, prepend=-1))]
+    rows = groups.grids.rows.copy()
+    rows[:, CUTS] = 0
+    ends = np.cumsum([np.dot(n_parts, cells.n_corners - 1) for cells in fixed])
+    parts = np.split(counts, ends[:-1])
+    counted = ((_tables(part, cells, n_parts), rows) for part, cells in zip(parts, fixed, strict=True))
+    return min(largest_entry(counted, groups.grids.most, table, len(table.g) - 1), 1.0)
 
 
-@jit
-def _add_cells(table, joint, part, common, n_master):
-    for free_cell in range(len(joint)):
-        for cell in range(joint.shape[1]):
-            table[common[cell] * n_master + part[free_cell]] += joint[free_cell, cell]
-
-
-@jit
-def _master_parts(axis, size):
-    """The part of the partition into `size` parts that each cell belongs to."""
-    first_cell = parts_of(axis, size)
-    part = np.empty(len(axis.n_before) - 1, dtype=np.uint32)
-    for i in range(size):
-        part[first_cell[i] : first_cell[i + 1]] = i
-    return part
-
-
-@jit
-def _largest_entry(counts, fixed, plan, table):
-    """Largest of I / log2 min(k, l) over the grids of `plan`, from the counts of `count_grids`."""
-    largest = 0.0
-    start = at = 0
-    while start < len(plan):
-        end = end_of_group(plan, start)
-        common, n_common = common_cells(fixed, plan[start:end, 0])
-        n_counts = n_common * plan[start, 1]
-        below = _below(counts[at : at + n_counts].reshape(n_common, plan[start, 1]))
-        largest = max(largest, largest_of_group(below, fixed, common, plan[start:end], table))
-        at += n_counts
-        start = end
-    return largest
-
-
-@jit
-def _below(counts):
-    """Sums over the first rows and columns, without empty columns: what `cumulative_counts` makes of the records."""
-    n_rows, n_columns = counts.shape
-    column = np.zeros(n_columns, dtype=np.uint32)
-    for u in range(n_rows):
-        for t in range(n_columns):
-            column[t] += counts[u, t]
-    below = np.zeros((n_rows + 1, np.count_nonzero(column) + 1), dtype=np.uint32)
-    for u in range(n_rows):
-        in_row = np.uint32(0)
-        used = 0
-        for t in range(n_columns):
-            if column[t] > 0:
-                used += 1
-                in_row += counts[u, t]
-                below[u + 1, used] = below[u, used] + in_row
-    return below
+def _tables(counts, fixed, n_parts):
+    """The tables that `count` makes of records, for master partitions of `n_parts` each."""
+    n_rows = fixed.n_corners - 1
+    ends = np.cumsum((n_parts + 1) * (n_rows + 1))
+    below = np.zeros(ends[-1], dtype=np.uint32)
+    of_tables = np.split(counts, np.cumsum(n_parts * n_rows)[:-1])
+    for corners, here, parts, rows in zip(np.split(below, ends[:-1]), of_tables, n_parts, n_rows, strict=True):
+        in_rows = np.cumsum(here.reshape(rows, parts), axis=0, dtype=np.uint32)
+        np.cumsum(in_rows, axis=1, dtype=np.uint32, out=corners.reshape(parts + 1, rows + 1)[1:, 1:].T)
+    places = np.column_stack([np.append(0, ends[:-1]), n_rows + 1]).astype(np.uint64)
+    return Tables(below, places, np.arange(n_parts.max() + 1, dtype=np.uint64).reshape(1, -1), fixed.starts)

@@ -1,15 +1,89 @@
-"""How the package compiles its kernels: no GIL, no fastmath, cached on disk where a disk can be written."""
+"""How the package compiles its kernels: no GIL, no fastmath, kept on disk where a disk can be written.
+
+Most of the time of a first call goes into compiling. A *kernel* is called from Python, with arguments of one type each,
+so that it is compiled once; all arrays that it works in are given to it. numba optimises a function once more with
+every function that calls it, so a kernel calls nothing but *leaves*: small functions that call no other.
+"""
+
+import contextlib
+import hashlib
+import warnings
+from functools import cache
+from pathlib import Path
 
 import numba
+from llvmlite import binding
 
 
-def jit(function):
-    """Compile `function` with numba, keeping the machine code on disk if there is a place for it.
-
-    numba refuses to decorate a cached function when neither the package's folder nor the user's cache
-    folder can be written (a read-only container, say). The package must still import there.
-    """
+def jit(kernel):
+    """Compile `kernel` with numba when it is called first, or take its machine code from disk."""
+    name = kernel.__qualname__
     try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:
-        return numba.njit(nogil=True)(function)
+        kernel.__qualname__ = f"{name}_{_DIGEST}"  # numba names its files by it
+        dispatcher = numba.njit(nogil=True, cache=True)(kernel)
+    except (OSError, RuntimeError):  # no folder to keep machine code in
+        dispatcher = numba.njit(nogil=True)(kernel)
+    finally:
+        kernel.__qualname__ = name
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = _Cache(dispatcher._cache)
+    return dispatcher
+
+
+def leaf(function):
+    """Compile `function` for kernels to call, and for them only: being called from Python costs time to compile."""
+    return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def _digest():
+    """Of all that machine code depends on: every line of the package, the processor, and checks that numba puts in.
+
+    By itself, numba looks at the time and size of one file, that of the function that is called. It would go on using
+    old machine code of another file's functions after an upgrade, or on another processor with the same home folder.
+    """
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    processor = binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()
+    digest.update(f"{processor} {numba.config.BOUNDSCHECK}".encode())
+    return digest.hexdigest()[:16]
+
+
+class _Cache:
+    """numba's cache of one kernel, without which a call still works: no error of the disk may end a fit."""
+
+    def __init__(self, cache):
+        self._cache = cache
+
+    def __getattr__(self, name):
+        return getattr(self._cache, name)
+
+    def load_overload(self, *arguments):
+        try:
+            return self._cache.load_overload(*arguments)
+        except Exception:  # whatever a damaged file leads to
+            return None
+
+    def save_overload(self, *arguments):
+        try:
+            self._cache.save_overload(*arguments)
+            is_kept = self._cache.cache_path is not None
+        except Exception:
+            is_kept = False
+        if not is_kept:
+            _warn_once()
+
+
+@cache
+def _warn_once():
+    with contextlib.suppress(Warning):  # made an error by a filter, it would end a fit that has been paid for
+        warnings.warn(
+            "skdpmic has no folder to keep its compiled functions in, so every process spends seconds on compiling "
+            "them anew; set the environment variable NUMBA_CACHE_DIR to a folder on a disk that can be written and "
+            "has some free MB.",
+            stacklevel=2,
+        )
+
+
+_DIGEST = _digest()

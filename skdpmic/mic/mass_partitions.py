@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
+from skdpmic.mic.jit import jit, leaf
+from skdpmic.mic.optimize_axis import N_FIXED, N_MASTER, TABLE, Grids, Tables, grids_of
 
 
 class RankedColumn(NamedTuple):
@@ -20,10 +21,13 @@ class RankedColumn(NamedTuple):
     values: np.ndarray  # (n_groups,) the value of each group
 
 
-class Grid(NamedTuple):
-    """A fixed partition of one axis, and of the other the master partition, whose parts are yet to be merged."""
+class Way(NamedTuple):
+    """Two ranked axes, one of them to be merged, and the other fixed. As sensitive as the columns."""
 
-    below: np.ndarray  # uint32 (n_fixed + 1, n_master + 1), records in the first fixed and the first master parts
+    free_ends: np.ndarray  # int64 (n_free_groups + 1,)
+    fixed_ends: np.ndarray  # int64 (n_fixed_groups + 1,)
+    fixed_groups: np.ndarray  # uint32 (n_samples,), on the fixed axis, the records in ascending order on the free axis
+    in_clumps: bool  # whether groups of the free axis whose records all lie in one fixed part are never cut apart
 
 
 def ranked_column(values):
@@ -37,9 +41,70 @@ def ranked_column(values):
     return RankedColumn(order.astype(np.uint32), group, ends, ascending[is_first])
 
 
-@jit
-def equipartition(ends, size):
-    """The groups where the parts of the equipartition into `size` parts begin, and at last the number of groups.
+def both_ways(x, y):
+    """The two ways to look at a pair of ranked columns."""
+    return Way(x.ends, y.ends, y.group[x.order], True), Way(y.ends, x.ends, x.group[y.order], True)
+
+
+# --- Tables of counts -----------------------------------------------------------------------------------------
+
+
+_CELLS_AT_ONCE = 2**18
+
+
+def mass_tables(ways, plan):
+    """The grids of MICe and their tables, some grids at a time, each way.
+
+    Parameters
+    ----------
+    ways : sequence of Way
+    plan : int64 ndarray of shape (n_grids, 3)
+        Parts of the fixed axis and of the master partition that are asked for, largest number of merged parts.
+
+    Yields
+    ------
+    (int, int, Tables, Grids)
+        Number of the way, and of the first grid. Parts are those that ties allow.
+    """
+    n = len(ways[0].fixed_groups)
+    grids = grids_of(plan)
+    most = most_parts(plan, n)
+    n_cells = (np.minimum(plan[:, :2], n) + 1).prod(axis=1).cumsum()
+    every = np.arange(max(most[:2]) + 1, dtype=np.uint64).reshape(1, -1)
+    room = _room(n, every.size)
+    first = 0
+    while first < len(plan):
+        before = n_cells[first - 1] if first > 0 else 0
+        end = max(first + 1, int(np.searchsorted(n_cells, before + _CELLS_AT_ONCE, side="right")))
+        for number, way in enumerate(ways):
+            rows = grids.rows[first:end].copy()
+            rows[:, TABLE] = np.arange(len(rows))
+            below = np.empty(n_cells[end - 1] - before, dtype=np.uint32)
+            places = np.empty((len(rows), 2), dtype=np.uint64)
+            _count_mass_grids(*way, rows, below, places, *room)
+            yield number, first, Tables(below, places, every, every), Grids(rows, most)
+        first = end
+
+
+def most_parts(plan, n):
+    """`Grids.most` of n records."""
+    n_fixed, n_master, k_max = plan.max(axis=0).tolist()
+    return min(n_fixed, n), min(n_master, n), k_max
+
+
+def _room(n, n_corners):
+    """The last arguments of `_count_mass_grids`: arrays to work in."""
+    return (
+        np.empty(n_corners, dtype=np.int64),
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
+        np.empty(n + 1, dtype=np.int64),
+    )
+
+
+@leaf
+def _equipartition(starts, ends, n_groups, size):
+    """The equipartition of groups into `size` parts; fills in where each begins, and at last the number of groups.
 
     Parts are filled one after the other. A group goes into the current part unless that part is non-empty and would
     come no closer to the size desired, which is the share of the records left among the parts left (EquipartitionYAxis
@@ -48,22 +113,28 @@ def equipartition(ends, size):
 
     Parameters
     ----------
-    ends : int64 ndarray of shape (n_groups + 1,)
+    starts : int64 ndarray of shape (at least n_parts + 1,)
+    ends : int64 ndarray of shape (at least n_groups + 1,)
         Records in the first groups; none is empty.
-    size : int
+    n_groups, size : int
 
     Returns
     -------
-    starts : int64 ndarray of shape (n_parts + 1,)
+    n_parts : int
     """
-    n_groups = len(ends) - 1
-    starts = np.zeros(min(size, n_groups) + 1, dtype=np.int64)
+    starts[0] = 0
     n_parts = 0
     while starts[n_parts] < n_groups:
         start = starts[n_parts]
-        desired = (ends[-1] - ends[start]) / (size - n_parts)
+        desired = (ends[n_groups] - ends[start]) / (size - n_parts)
         # All groups that do not exceed the desired size come closer to it, so only the first one that does is judged.
-        end = np.searchsorted(ends, ends[start] + desired, side="right") - 1
+        end, beyond = start, n_groups + 1
+        while end + 1 < beyond:
+            middle = (end + beyond) // 2
+            if ends[middle] <= ends[start] + desired:
+                end = middle
+            else:
+                beyond = middle
         if end == start:
             end += 1
         elif end < n_groups:
@@ -73,97 +144,93 @@ def equipartition(ends, size):
                 end += 1
         n_parts += 1
         starts[n_parts] = end
-    return starts[: n_parts + 1]
+    return n_parts
+
+
+@leaf
+def _clumps(ends, free_ends, part):
+    """Fill in the ends of the clumps: runs of groups whose records all lie in one part of the fixed axis.
+
+    No best cut lies inside of a clump. A group with records in several parts is a clump of its own
+    (GetClumpsPartition of Reshef et al. 2011, Supporting Online Material). Returns the number of clumps.
+    """
+    n, n_groups = len(part), len(free_ends) - 1
+    ends[0] = 0
+    n_clumps = 0
+    if n_groups == n:  # no ties, and no branches for the processor to guess
+        for i in range(n - 1):
+            ends[n_clumps + 1] = i + 1
+            n_clumps += part[i] != part[i + 1]
+    else:
+        before_is_pure = True
+        for group in range(n_groups):
+            first, last = free_ends[group], free_ends[group + 1] - 1
+            is_pure = True
+            for i in range(first, last):
+                is_pure = is_pure and part[i] == part[i + 1]
+            if group > 0 and not (before_is_pure and is_pure and part[first - 1] == part[first]):
+                n_clumps += 1
+            ends[n_clumps + 1] = last + 1
+            before_is_pure = is_pure
+    ends[n_clumps + 1] = n
+    return n_clumps + 1
 
 
 @jit
-def in_order_of(free, fixed):
-    """The group on the fixed axis of each record, the records in ascending order on the free axis."""
-    groups = np.empty(len(free.order), dtype=np.uint32)
-    for i in range(len(groups)):
-        groups[i] = fixed.group[free.order[i]]
-    return groups
-
-
-@jit
-def mass_grid(free_ends, fixed_ends, fixed_groups, n_fixed, n_master):
-    """The grid of MICe whose fixed axis has `n_fixed` parts.
+def _count_mass_grids(
+    free_ends, fixed_ends, fixed_groups, in_clumps, grids, below, places, starts, part_of_group, part, ends
+):
+    """Fill in ``Tables.below`` and ``Tables.places``, and in `grids` the numbers of parts that there are.
 
     Parameters
     ----------
-    free_ends, fixed_ends : int64 ndarrays
-        The ends of the groups of either axis.
-    fixed_groups : ndarray of shape (n_samples,)
-        From `in_order_of`.
-    n_fixed, n_master : int
-        Parts asked for; fewer where ties do not allow as many.
-
-    Returns
-    -------
-    Grid
+    free_ends, fixed_ends, fixed_groups, in_clumps
+        Of a `Way`.
+    grids : uint64 ndarray
+        ``Grids.rows``, with the numbers of parts that are asked for.
+    below : uint32 ndarray
+    places : uint64 ndarray of shape (n_grids, 2)
+    starts, part_of_group, part, ends
+        Room: for a partition, the part (from 1 on) of each fixed group and of each record, and the ends of clumps.
     """
-    starts = equipartition(fixed_ends, n_fixed)
-    part = parts_of_records(starts, fixed_groups)
-    clump_ends = _clumps(free_ends, part)
-    if len(clump_ends) - 1 > n_master:
-        clump_ends = clump_ends[equipartition(clump_ends, n_master)]
-    return Grid(cumulative_counts(part, clump_ends, len(starts) - 1))
+    one, start = np.uint64(1), np.uint64(0)
+    for grid in range(len(grids)):
+        # The fixed axis.
+        n_fixed = _equipartition(starts, fixed_ends, len(fixed_ends) - 1, np.int64(grids[grid, N_FIXED]))
+        for j in range(n_fixed):
+            for group in range(starts[j], starts[j + 1]):
+                part_of_group[group] = j + 1
+        for i in range(len(part)):
+            part[i] = part_of_group[fixed_groups[i]]
 
+        # The master partition: clumps, or groups, and where these are too many, an equipartition of them.
+        n_master = np.int64(grids[grid, N_MASTER])
+        if in_clumps:
+            n_parts = _clumps(ends, free_ends, part)
+        else:
+            n_parts = len(free_ends) - 1
+            for group in range(n_parts + 1):
+                ends[group] = free_ends[group]
+        if n_parts > n_master:
+            n_parts = _equipartition(starts, ends, n_parts, n_master)
+            for t in range(n_parts + 1):
+                ends[t] = ends[starts[t]]
 
-@jit
-def parts_of_records(starts, groups):
-    """The part of each record, from its group and the groups where the parts begin."""
-    part_of_group = np.empty(starts[-1], dtype=np.uint32)
-    for j in range(len(starts) - 1):
-        part_of_group[starts[j] : starts[j + 1]] = j
-    part = np.empty(len(groups), dtype=np.uint32)
-    for i in range(len(groups)):
-        part[i] = part_of_group[groups[i]]
-    return part
-
-
-@jit
-def _clumps(ends, part):
-    """Ends of the clumps: runs of groups whose records all lie in one part of the fixed axis.
-
-    No best cut lies inside of a clump. A group with records in several parts is a clump of its own
-    (GetClumpsPartition of Reshef et al. 2011, Supporting Online Material).
-    """
-    clump_ends = np.zeros(len(ends), dtype=np.int64)
-    n_clumps = 0
-    if len(ends) == len(part) + 1:  # no ties, and no branches for the processor to guess
-        for i in range(len(part) - 1):
-            clump_ends[n_clumps + 1] = i + 1
-            n_clumps += part[i] != part[i + 1]
-    else:
-        previous_is_pure = _is_pure(part, 0, ends[1])
-        for g in range(1, len(ends) - 1):
-            is_pure = _is_pure(part, ends[g], ends[g + 1])
-            clump_ends[n_clumps + 1] = ends[g]
-            n_clumps += not (is_pure and previous_is_pure and part[ends[g]] == part[ends[g] - 1])
-            previous_is_pure = is_pure
-    clump_ends[n_clumps + 1] = len(part)
-    return clump_ends[: n_clumps + 2]
-
-
-@jit
-def _is_pure(part, start, end):
-    for i in range(start + 1, end):  # noqa: SIM110 (numba knows no all() of a generator)
-        if part[i] != part[start]:
-            return False
-    return True
-
-
-@jit
-def cumulative_counts(part, ends, n_parts):
-    """``below[j, t]``: records in the first j parts among the first ``ends[t]``, for ascending ends from 0 on."""
-    below = np.zeros((n_parts + 1, len(ends)), dtype=np.uint32)
-    for t in range(len(ends) - 1):
-        for i in range(ends[t], ends[t + 1]):
-            below[part[i] + 1, t + 1] += np.uint32(1)
-    for j in range(1, n_parts + 1):
-        in_part = np.uint32(0)
-        for t in range(1, len(ends)):
-            in_part += below[j, t]
-            below[j, t] = below[j - 1, t] + in_part
-    return below
+        # The records.
+        height = np.uint64(n_fixed + 1)
+        places[grid, 0], places[grid, 1] = start, height
+        for u in range(height):
+            below[start + u] = 0
+        for t in range(n_parts):
+            before = start
+            start += height
+            for u in range(height):
+                below[start + u] = 0
+            for i in range(np.uint64(ends[t]), np.uint64(ends[t + 1])):
+                below[start + part[i]] += np.uint32(1)
+            in_part = np.uint32(0)
+            for u in range(one, height):
+                in_part += below[start + u]
+                below[start + u] = below[before + u] + in_part
+        start += height
+        grids[grid, N_FIXED], grids[grid, N_MASTER] = n_fixed, n_parts

@@ -3,11 +3,9 @@
 import numpy as np
 
 from skdpmic.mic.arguments import check_pair
-from skdpmic.mic.blockwise import largest_entry_above
 from skdpmic.mic.grid_limits import check_B, check_c
-from skdpmic.mic.jit import jit
-from skdpmic.mic.mass_partitions import in_order_of, mass_grid, ranked_column
-from skdpmic.mic.optimize_axis import entropy_table, entry, optimize_axis, segments_of
+from skdpmic.mic.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
+from skdpmic.mic.optimize_axis import entries, entropy_table, largest_entry
 from skdpmic.mic.statistics import grid_size
 
 
@@ -81,7 +79,7 @@ def mic_e(x, y, *, B=0.6, c=15):
     check_B(B, n)
     check_c(c)
     plan = mass_plan(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
-    return float(largest_entry(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
+    return float(mic_e_of_columns(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
 
 
 def mass_plan(B, c):
@@ -96,26 +94,16 @@ def mass_plan(B, c):
     return np.array([(size, max(int(c * k), 2), min(size, k)) for size, k in sizes], dtype=np.int64)
 
 
-@jit
-def largest_entry(x, y, plan, table):
-    """Largest I / log2 min(k, l) over the grids of `plan` in both orientations.
+def mic_e_of_columns(x, y, plan, table):
+    """MICe of two ranked columns: the largest entry of either orientation."""
+    return largest_of_ways(both_ways(x, y), plan, table)
 
-    Parameters
-    ----------
-    x, y : RankedColumn
-    plan : ndarray from `mass_plan`
-    table : EntropyTable
-    """
-    y_groups, x_groups = in_order_of(x, y), in_order_of(y, x)
-    largest = 0.0
-    for n_fixed, n_master, k_max in plan:
-        for free, fixed, groups in ((x, y, y_groups), (y, x, x_groups)):
-            grid = mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master)
-            n_used = len(grid.below) - 1
-            if n_used > 1:  # one part tells nothing
-                borders = np.arange(n_used + 1)
-                largest = max(largest, largest_entry_above(largest, grid.below, borders, n_used, k_max, table))
-    return largest
+
+def largest_of_ways(ways, plan, table):
+    """Largest I / log2 min(k, l) over the grids of `plan`, each way."""
+    n = len(ways[0].fixed_groups)
+    counted = ((tables, grids.rows) for _, _, tables, grids in mass_tables(ways, plan))
+    return min(largest_entry(counted, most_parts(plan, n), table, n), 1.0)
 
 
 def all_entries(x, y, plan, table):
@@ -123,28 +111,10 @@ def all_entries(x, y, plan, table):
 
     Of the two grids with k = l, the better.
     """
-    return np.fmax(_entries_one_way(x, y, plan, table), _entries_one_way(y, x, plan, table).T)
-
-
-@jit
-def _entries_one_way(free, fixed, plan, table):
-    groups = in_order_of(free, fixed)
     size = plan[0, 0] + 1  # the first grid's fixed axis has most parts
-    entries = np.full((size, size), np.nan)
-    for n_fixed, n_master, k_max in plan:
-        of_k = grid_entries(mass_grid(free.ends, fixed.ends, groups, n_fixed, n_master), k_max, table)
-        for k in range(2, k_max + 1):
-            entries[k, n_fixed] = of_k[k - 2]
-    return entries
-
-
-@jit
-def grid_entries(grid, k_max, table):
-    """I / log2 min(k, l) of the best merges into k = 2 ... k_max parts: shape (k_max - 1,)."""
-    entries = np.zeros(k_max - 1)
-    n_fixed = len(grid.below) - 1
-    if n_fixed > 1:  # one part tells nothing
-        n_mi = optimize_axis(segments_of(grid.below, np.arange(n_fixed + 1), table), k_max)
-        for k in range(2, k_max + 1):
-            entries[k - 2] = entry(n_mi[k - 2], min(k, n_fixed), grid.below[-1, -1], table)
-    return entries
+    matrices = np.full((2, size, size), np.nan)
+    for way, first, tables, grids in mass_tables(both_ways(x, y), plan):
+        of_grids = entries(tables, grids, table, len(table.g) - 1)
+        for of_k, (n_fixed, _, k_max) in zip(of_grids, plan[first:], strict=False):
+            matrices[way, 2 : k_max + 1, n_fixed] = of_k[2 : k_max + 1]
+    return np.fmax(matrices[0], matrices[1].T)

@@ -8,6 +8,12 @@ When neighbouring rows are merged, only the first two sums change, and they are 
 rows. The best merge into k parts is therefore an optimal segmentation, found by dynamic programming over
 the last cut: ``best_k(t) = max over s < t of best_{k-1}(s) + weight(s, t)``
 (OptimizeAxis of Reshef et al. 2011, Supporting Online Material, Section 3).
+
+Upper bounds come first, at a part of the cost. The weight of a segment never falls when the segment is cut in two:
+knowing more about a record never takes information away. So the best merge into k parts is worth at most as much as it
+would be if every segment but the first and the last were cut once more for free, at the border of the block of master
+parts in which it ends. Then weights are needed between borders and master edges only, not between all pairs of edges.
+With all master parts in a single block nothing is cut for free, and the values are exact.
 """
 
 import math
@@ -16,7 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
+from skdpmic.mic.jit import jit, leaf
+
+# --- g(a) in integers -----------------------------------------------------------------------------------------
 
 
 class EntropyTable(NamedTuple):
@@ -66,228 +74,269 @@ def _scale(n):
     return 2.0 ** (61 - math.ceil(math.log2(4 * n * math.log2(n) + 4)))
 
 
-class Segments(NamedTuple):
-    """All that the weights of segments of a master partition, against fixed columns, are computed from."""
-
-    totals: np.ndarray  # (m + 1,) unsigned, records in the first master parts
-    g: np.ndarray
-    columns: np.ndarray  # uint64 (n_columns, m + 1), records of each column, or pair of columns, in the same
-    g_columns: np.ndarray  # g, or g_pairs
-    constant: int  # g(n) - sum of g over the columns, which all merges have in common
+# --- What to merge --------------------------------------------------------------------------------------------
 
 
-@jit
-def segments_of(below, borders, table):
-    """Make ready for OptimizeAxis.
+class Grids(NamedTuple):
+    """Which grids to look at. All is public but, in the grids of MICe, the numbers of parts that ties leave."""
+
+    rows: np.ndarray  # uint64 (n_grids, 7), with the columns below
+    most: tuple  # of ints: no grid has more parts on the fixed axis, in the master partition, and after merging
+
+
+# Columns of Grids.rows.
+N_FIXED = 0  # parts of the fixed axis
+N_MASTER = 1  # parts of the master partition
+K_MAX = 2  # most parts to merge them into
+BLOCK = 3  # master parts in a block of the upper bounds; N_MASTER for none
+TABLE = 4  # in which table the records are counted: its row of Tables.places
+CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
+BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
+
+_FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
+
+
+def grids_of(plan, table=0, cuts=0, borders=0):
+    """The grids of a plan, whose columns are N_FIXED, N_MASTER and K_MAX; with their rows of `Tables`."""
+    rows = np.empty((len(plan), 7), dtype=np.uint64)
+    rows[:, : K_MAX + 1] = plan
+    # Bounds spare nothing where there is one grid to look at.
+    rows[:, BLOCK] = [_block_of(n_master) if len(plan) > 1 else n_master for n_master in plan[:, N_MASTER].tolist()]
+    rows[:, TABLE], rows[:, CUTS], rows[:, BORDERS] = table, cuts, borders
+    return Grids(rows, tuple(plan.max(axis=0).tolist()))
+
+
+def _block_of(n_master):
+    # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
+    return n_master if n_master <= _FEW_PARTS else int(1.2 * math.sqrt(n_master))
+
+
+class Tables(NamedTuple):
+    """Counts of the records, for several grids each. As sensitive as the records."""
+
+    below: np.ndarray
+    """uint32, the tables one after the other: ``below[start + t * height + u]`` counts the records in the first t cells
+    of the axis to be merged and the first u cells of the fixed axis."""
+    places: np.ndarray  # uint64 (n_tables, 2), start and height of each table
+    cuts: np.ndarray  # uint64 (n, at least n_master + 1), the first cell of each master part, and the number of cells
+    borders: np.ndarray  # uint64 (n, at least n_fixed + 1), of each fixed part
+
+
+def largest_entry(counted, most, table, total):
+    """The largest entry I / log2 min(k, n_fixed) of all merges on several grids; a little above 1 by rounding.
 
     Parameters
     ----------
-    below : uint32 ndarray of shape (n_rows + 1, m + 1)
-        ``below[u, t]`` counts the records in the first u rows of a table and the first t of its m master parts.
-    borders : ndarray of unsigned integers of shape (n_fixed + 1,)
-        Column j of the fixed partition is the rows ``borders[j]`` ... ``borders[j + 1] - 1``; if these hold no
-        records, it adds nothing.
+    counted : iterable of (Tables, ndarray)
+        Each with its rows of `Grids`. What was found is what the next need to be above.
+    most : tuple
+        Of `Grids`.
     table : EntropyTable
-        For at least as many records.
-
-    Returns
-    -------
-    Segments
+        For totals up to `total` at least.
+    total : int
+        Records in each table.
     """
-    m, one = np.uint64(below.shape[1] - 1), np.uint64(1)
-    column_term = np.int64(0)
-    largest_column = np.uint32(0)
-    for j in range(np.uint64(len(borders) - 1)):
-        in_column = below[borders[j + one], m] - below[borders[j], m]
-        column_term += table.g[in_column]
-        largest_column = max(largest_column, in_column)
-    totals = below[borders[-1]].copy()  # oldest numba loses the memory of a view that goes to Python and back
-    constant = table.g[totals[m]] - column_term
-    if largest_column < 1 << table.shift:
-        return Segments(totals, table.g, _in_pairs(below, borders, table.shift), table.g_pairs, constant)
-    return Segments(totals, table.g, _one_by_one(below, borders), table.g, constant)
-
-
-@jit
-def optimize_axis(segments, k_max):
-    """n I of the best merge of the master parts into k parts, for k = 2 ... k_max, against the fixed columns.
-
-    Parameters
-    ----------
-    segments : Segments
-        With m master parts.
-    k_max : int
-
-    Returns
-    -------
-    n_mi : int64 ndarray of shape (k_max - 1,)
-        Entry k - 2 is for k parts, in units of the table; for k > m, the value for m.
-    """
-    m = len(segments.totals) - 1
-    best = np.empty((k_max + 1, m + 1), dtype=np.int64)
-    weight = np.empty(m, dtype=np.int64)
-    for t in range(1, m + 1):
-        weigh_segments(weight, segments, 0, t)
-        extend_segmentations(best, weight, t)
-    n_mi = np.empty(k_max - 1, dtype=np.int64)
-    for k in range(2, k_max + 1):
-        n_mi[k - 2] = best[k, m] + segments.constant
-    return n_mi
-
-
-@jit
-def best_bisection(below, borders, table):
-    """n I of the best merge into two parts, from the arguments of `segments_of`.
-
-    One part starts where all begin, the other ends where all do, so no segments are needed.
-    """
-    g, one = table.g, np.uint64(1)
-    m = np.uint64(below.shape[1] - 1)
-    if m == one:
-        return np.int64(0)
-    last = np.uint64(borders[-1])
-    n = below[last, m]
-    value = np.empty(m, dtype=np.int64)
-    for t in range(one, m):
-        value[t] = -g[below[last, t]] - g[n - below[last, t]]
-    constant = g[n]
-    for j in range(np.uint64(len(borders) - 1)):
-        start, end = np.uint64(borders[j]), np.uint64(borders[j + one])
-        in_column = below[end, m] - below[start, m]
-        constant -= g[in_column]
-        for t in range(one, m):
-            in_first = below[end, t] - below[start, t]
-            value[t] += g[in_first] + g[in_column - in_first]
-    largest = value[one]
-    for t in range(one, m):
-        largest = max(largest, value[t])
-    return constant + largest
-
-
-@jit
-def entry(n_mi, n_parts, n, table):
-    """I / log2 of the smaller number of parts, from n I: the entry of a characteristic matrix, in [0, 1]."""
-    return min(n_mi / (table.scale * n * np.log2(n_parts)), 1.0)
-
-
-@jit
-def largest_entry(below, borders, n_fixed, k_max, table):
-    """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts, from the arguments of `segments_of`."""
-    if k_max == 2:
-        return entry(best_bisection(below, borders, table), 2, below[borders[-1], below.shape[1] - 1], table)
-    return largest_of_merges(segments_of(below, borders, table), n_fixed, k_max, table)
-
-
-@jit
-def largest_of_merges(segments, n_fixed, k_max, table):
-    """The largest I / log2 min(k, n_fixed) of the merges into k <= k_max parts."""
-    n = segments.totals[-1]
-    n_mi = optimize_axis(segments, k_max)
     largest = 0.0
-    for k in range(2, k_max + 1):
-        largest = max(largest, entry(n_mi[k - 2], min(k, n_fixed), n, table))
+    units, room = _units(table, total, most), _room(most)
+    for tables, rows in counted:
+        largest = _optimize_axis(largest, _NOT_KEPT, *tables, rows, *table[:3], units, *room)
     return largest
 
 
-@jit
-def extend_segmentations(best, weight, t):
-    """Fill in ``best[k, t]``, the largest total weight of a cut of the rows 0 ... t - 1 into at most k segments.
+def entries(tables, grids, table, total):
+    """The entries I / log2 min(k, n_fixed) of the best merges into k = 0, 1, ... parts: (n_grids, k_max + 1).
 
-    ``best[k, t] = max over s of best[k - 1, s] + weight[s]``, for three k at once, which reads each weight once.
+    Those for 0 and 1 parts are 0, as are those of grids with a single part.
+    """
+    rows = grids.rows.copy()
+    rows[:, BLOCK] = rows[:, N_MASTER]
+    n_mi = np.full((len(rows), grids.most[K_MAX] + 1), _UNKNOWN)
+    n_mi[:, :2] = 0
+    units = _units(table, total, grids.most)
+    _optimize_axis(0.0, n_mi, *tables, rows, *table[:3], units, *_room(grids.most))
+    k = np.arange(n_mi.shape[1])
+    known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no more parts hold records
+    n_mi = np.take_along_axis(n_mi, known, axis=1)
+    n_parts = np.minimum(k, rows[:, N_FIXED, np.newaxis].astype(np.int64))
+    return np.minimum(n_mi / units[np.maximum(n_parts, 2)], 1.0)
+
+
+_UNKNOWN = np.iinfo(np.int64).min
+
+
+_NOT_KEPT = np.empty((0, 0), dtype=np.int64)
+_LOG2 = np.array([0.0] + [math.log2(k) for k in range(1, 2**12)])
+
+
+def _units(table, total, most):
+    """What n I is divided by for an entry, by the smaller number of parts."""
+    k_max = most[K_MAX]
+    log2 = _LOG2[: k_max + 1] if k_max < len(_LOG2) else np.array([0.0] + [math.log2(k) for k in range(1, k_max + 1)])
+    return log2 * (table.scale * total)
+
+
+def _room(most):
+    """The last arguments of `_optimize_axis`: arrays to work in."""
+    n_fixed, n_master, k_max = most
+    return (
+        np.empty(n_master + 1, dtype=np.uint64),
+        np.empty(n_fixed + 2, dtype=np.uint64),
+        np.empty((n_master + 1, n_fixed + 1), dtype=np.uint32),
+        np.empty((k_max + 1, n_master + 1), dtype=np.int64),
+    )
+
+
+# --- The kernel -----------------------------------------------------------------------------------------------
+# Indices are unsigned, because numba has to look twice at one that may be negative. Arguments are flat, because
+# NamedTuples of arrays take longer to hand over: some 2 microseconds each, in calls of some 20.
+
+
+@leaf
+def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, values, g, k_max):
+    """Fill in ``columns``, ``best[1]`` and, for the weights of all parts from t on, ``best[k_max]``.
+
+    Returns the largest weight of two segments: the first starts where all begin, the other ends where all do.
+    """
+    one = np.uint64(1)
+    largest = -g[below[starts[m] + ends[width << in_pairs]]]
+    for step in range(m):
+        t = m - step
+        before = np.uint64(0)
+        first, rest = np.int64(0), np.int64(0)
+        for j in range(width):
+            # Of a pair, the first column ends in the middle; a single column begins there.
+            middle = below[starts[t] + ends[(j << in_pairs) + in_pairs]]
+            end = np.uint64(below[starts[t] + ends[(j << in_pairs) + in_pairs + one]])
+            count = ((middle - before) << shift) + (end - middle)
+            columns[t, j] = count
+            first += values[count]
+            rest += values[columns[m, j] - count]
+            before = end
+        columns[t, width] = before
+        best[1, t] = first - g[before]
+        best[k_max, t] = rest - g[columns[m, width] - before]
+        largest = max(largest, best[1, t] + best[k_max, t])
+    return largest
+
+
+@leaf
+def _merge(best, columns, m, width, values, g, k_max, block):
+    """Fill in ``best[k, t]`` for 1 < k < k_max and 1 < t < m; it is exact if there is one block, else a bound."""
+    one, border = np.uint64(1), np.uint64(0)
+    for t in range(np.uint64(2), m):
+        if t > border + block:
+            border += block
+        is_inside = border > 0 and t < border + block
+        first = border if is_inside else one
+
+        # weight(s, t) = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1
+        for s in range(first, t):
+            weight = -g[columns[t, width] - columns[s, width]]
+            for j in range(width):
+                weight += values[columns[t, j] - columns[s, j]]
+            best[0, s] = weight
+
+        # best[k, t] = max over s of best[k - 1, s] + weight(s, t), and where a cut at the border is free, also
+        # best[k, border] + weight(border, t). For two k at once, which reads each weight once; of an odd number of
+        # them, the last comes alone, twice.
+        for k in range(np.uint64(2), k_max, np.uint64(2)):
+            next_k = k + one if k + one < k_max else k
+            here, there = best[k - one, first] + best[0, first], best[next_k - one, first] + best[0, first]
+            for s in range(first + one, t):
+                here = max(here, best[k - one, s] + best[0, s])
+                there = max(there, best[next_k - one, s] + best[0, s])
+            if is_inside:
+                here = max(here, best[k, border] + best[0, border])
+                there = max(there, best[next_k, border] + best[0, border])
+            best[k, t], best[next_k, t] = here, there
+
+
+@jit
+def _optimize_axis(
+    largest, n_mi, below, places, cuts, borders, grids, g, g_pairs, shift, units, starts, ends, columns, best
+):
+    """The larger of `largest` and all entries; fills in ``n_mi[grid, k]`` for each k whose best merge it had to find.
 
     Parameters
     ----------
-    best : ndarray of shape (k_max + 1, m + 1)
-        Filled in up to t - 1. For k = k_max, only t = m is.
-    weight : ndarray of shape (m,)
-        ``weight[s]`` belongs to the segment of the rows s ... t - 1.
-    t : int
+    largest : float
+    n_mi : int64 ndarray of shape (n_grids, largest k_max + 1) or (0, 0)
+        Not filled in if it has no rows.
+    below, places, cuts, borders
+        Of `Tables`.
+    grids : uint64 ndarray
+        ``Grids.rows``.
+    g, g_pairs, shift
+        Of `EntropyTable`.
+    units : ndarray of shape (largest k_max + 1,)
+    starts, ends, columns, best
+        Room. A grid with m used master parts and n_columns used columns uses
+
+        - ``starts[t]``: where master part t begins in `below`,
+        - ``ends[j]``: the row of the table where column j begins,
+        - ``columns[t, j]``: the records of the first t master parts in column j, or in a pair of columns; last, in all,
+        - ``best[k, t]``: the largest weight of the first t master parts in at most k segments; for k = 0, the weight of
+          the segment from t on, up to where the search has come; for the last k, up to the end.
     """
-    k_max, m = len(best) - 1, best.shape[1] - 1
-    last = np.uint64(min(k_max if t == m else k_max - 1, t))
-    end, one, two, three = np.uint64(t), np.uint64(1), np.uint64(2), np.uint64(3)
-    best[one, end] = weight[0]
-    k = two
-    while k + two <= last:
-        start = k - one
-        first = best[k - one, start] + weight[start]
-        second = best[k, start] + weight[start]
-        third = best[k + one, start] + weight[start]
-        for s in range(k, end):
-            first = max(first, best[k - one, s] + weight[s])
-            second = max(second, best[k, s] + weight[s])
-            third = max(third, best[k + one, s] + weight[s])
-        best[k, end], best[k + one, end], best[k + two, end] = first, second, third
-        k += three
-    while k <= last:
-        first = best[k - one, k - one] + weight[k - one]
-        for s in range(k, end):
-            first = max(first, best[k - one, s] + weight[s])
-        best[k, end] = first
-        k += one
-    for k in range(last + one, np.uint64(k_max + 1)):  # no row is left for one more segment
-        best[k, end] = best[last, end]
+    one, two = np.uint64(1), np.uint64(2)
+    for grid in range(np.uint64(len(grids))):
+        start, height = places[grids[grid, TABLE], 0], places[grids[grid, TABLE], 1]
 
+        # Parts without records change nothing, and are left out.
+        row, last, m = grids[grid, CUTS], height - one, np.uint64(0)
+        starts[0] = start
+        for t in range(one, grids[grid, N_MASTER] + one):
+            at = start + cuts[row, t] * height
+            if below[at + last] > below[starts[m] + last]:
+                m += one
+                starts[m] = at
+        row, n_columns, largest_column = grids[grid, BORDERS], np.uint64(0), np.int64(0)
+        ends[0] = 0
+        constant = np.int64(0)  # g(n) - sum of g over the columns, which all merges have in common
+        for j in range(one, grids[grid, N_FIXED] + one):
+            in_column = np.int64(below[starts[m] + borders[row, j]] - below[starts[m] + ends[n_columns]])
+            if in_column > 0:
+                n_columns += one
+                ends[n_columns] = borders[row, j]
+                constant -= g[in_column]
+                largest_column = max(largest_column, in_column)
+        if m < two or n_columns < two:
+            continue
+        constant += g[below[starts[m] + last]]
 
-@jit
-def largest_sum(a, b):
-    """The largest of the sums a[i] + b[i]."""
-    largest = a[0] + b[0]
-    for i in range(1, len(a)):
-        largest = max(largest, a[i] + b[i])
+        # Two columns of small counts a, b are taken as one, of (a << shift) + b: half as many look-ups, of g(a) + g(b).
+        # Counts do not fall with t, so subtracting such numbers subtracts both counts.
+        values, in_pairs, width = g, np.uint64(0), n_columns
+        if largest_column < 1 << shift:
+            values, in_pairs, width = g_pairs, one, (n_columns + one) >> one
+            ends[n_columns + one] = ends[n_columns]  # a last column without a partner gets an empty one
+
+        # Two parts.
+        k_max = grids[grid, K_MAX] if grids[grid, K_MAX] < m else m
+        two_parts = _cut_once(
+            columns, best, below, starts, ends, m, width, in_pairs, np.uint64(shift), values, g, k_max
+        )
+        largest = max(largest, (constant + two_parts) / units[2])
+        if grid < len(n_mi):
+            n_mi[grid, 2] = constant + two_parts
+        for k in range(two, k_max):
+            best[k, 1] = best[1, 1]
+
+        # More: first the bounds, and then, if one is above `largest`, the best merges, in a single block.
+        k, block = k_max, grids[grid, BLOCK] if grids[grid, BLOCK] < m else m
+        while k > two:
+            _merge(best, columns, m, width, values, g, k, block)
+            while k > two:
+                sum_ = best[k - one, 1] + best[k_max, 1]
+                for s in range(two, m):
+                    sum_ = max(sum_, best[k - one, s] + best[k_max, s])
+                entry = (constant + sum_) / units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
+                if block == m:
+                    largest = max(largest, entry)
+                    if grid < len(n_mi):
+                        n_mi[grid, k] = constant + sum_
+                elif entry > largest:
+                    break
+                k -= one
+            block = m
     return largest
-
-
-@jit
-def weigh_segments(weight, segments, first, t):
-    """weight[s] = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1, for s >= first.
-
-    The innermost loops run over contiguous memory, for two columns at once, which reads and writes each weight half as
-    often; all their indices are unsigned, because numba has to look twice at one that may be negative.
-    """
-    totals, g, columns, g_columns, _ = segments
-    start, end = np.uint64(first), np.uint64(t)
-    for s in range(start, end):
-        weight[s] = -g[totals[end] - totals[s]]
-    j, one, n_columns = np.uint64(0), np.uint64(1), np.uint64(len(columns))
-    while j + one < n_columns:
-        here, here_too = columns[j, end], columns[j + one, end]
-        for s in range(start, end):
-            weight[s] += g_columns[here - columns[j, s]] + g_columns[here_too - columns[j + one, s]]
-        j += np.uint64(2)
-    if j < n_columns:
-        here = columns[j, end]
-        for s in range(start, end):
-            weight[s] += g_columns[here - columns[j, s]]
-
-
-@jit
-def _one_by_one(below, borders):
-    """``columns[j, t]``: records in column j and the first t master parts."""
-    columns = np.empty((len(borders) - 1, below.shape[1]), dtype=np.uint64)
-    one = np.uint64(1)
-    for j in range(np.uint64(len(columns))):
-        start, end = borders[j], borders[j + one]
-        for t in range(np.uint64(below.shape[1])):
-            columns[j, t] = below[end, t] - below[start, t]
-    return columns
-
-
-@jit
-def _in_pairs(below, borders, shift):
-    """Two columns of small counts a, b in one, as (a << shift) + b: half as many look-ups, of g(a) + g(b).
-
-    Counts do not fall with t, so subtracting such numbers subtracts both counts. A last column without a partner gets
-    an empty one.
-    """
-    n_columns = np.uint64(len(borders) - 1)
-    pairs = np.empty((len(borders) // 2, below.shape[1]), dtype=np.uint64)
-    one, shift = np.uint64(1), np.uint64(shift)
-    for i in range(np.uint64(len(pairs))):
-        start = borders[i + i]
-        middle = borders[i + i + one]
-        end = borders[min(i + i + one + one, n_columns)]
-        for t in range(np.uint64(below.shape[1])):
-            a, b = below[middle, t] - below[start, t], below[end, t] - below[middle, t]
-            pairs[i, t] = (np.uint64(a) << shift) + np.uint64(b)
-    return pairs

@@ -10,10 +10,10 @@ from skdpmic.errors import without_data
 from skdpmic.mic.arguments import check_column, check_column_bounds, check_interval, in_order
 from skdpmic.mic.characteristic import check_statistic
 from skdpmic.mic.grid_limits import check_B, check_c
-from skdpmic.mic.mic_e import largest_entry, mass_plan, ranked_column
+from skdpmic.mic.mass_partitions import ranked_column
+from skdpmic.mic.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.mic.optimize_axis import entropy_table
-from skdpmic.mic.partitions import range_axis
-from skdpmic.mic.statistics import continuous_grids, grid_size, mic_r_of_axes
+from skdpmic.mic.statistics import RangeGrids, grid_size, mic_r_of_columns
 from skdpmic.readable import refuse_dates, refuse_masked
 
 # --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
@@ -30,7 +30,7 @@ class _MassStatistic:
         return ranked_column(values)
 
     def score(self, x, y):
-        return largest_entry(x, y, self._plan, self._table)
+        return mic_e_of_columns(x, y, self._plan, self._table)
 
 
 class _RangeStatistic:
@@ -39,14 +39,14 @@ class _RangeStatistic:
     def __init__(self, n, B, c, master):
         B = grid_size(B, n)
         check_c(c, n, B, master=master)
-        self._plan, self._partitions = continuous_grids(B, c, master)
+        self._grids = RangeGrids(B, c, master, n)
         self._table = entropy_table(n)
 
     def column(self, values, bounds):
-        return range_axis(values, *bounds, self._partitions)
+        return self._grids.place(values, bounds)
 
     def score(self, x, y):
-        return mic_r_of_axes(x, y, self._plan, self._table)
+        return mic_r_of_columns([(x, y), (y, x)], self._grids.groups, self._table)
 
 
 def _statistic(statistic, n, B, c, master):

@@ -26,9 +26,8 @@ class Partitions(NamedTuple):
 class Axis(NamedTuple):
     """A column of values placed into cells. As sensitive as the column itself."""
 
-    cells: np.ndarray  # (n_samples,) the cell of each value
-    n_before: np.ndarray  # (n_cells + 1,) how many values lie in the cells before each cell, and in all
-    sizes: np.ndarray  # (n_sizes,) how many parts each partition has, ascending
+    cells: np.ndarray  # uint32 (n_samples,) the cell of each value
+    n_cells: int
     first_cell: np.ndarray  # (n_sizes, largest size + 1) where part i of a partition begins; after the last, n_cells
 
 
@@ -43,11 +42,19 @@ def equipartitions(sizes):
 
 def class_axis(codes, n_classes):
     """The axis of a discrete column with values 0 ... n_classes - 1: its only partition is the classes."""
-    n_before = np.append(0, np.cumsum(np.bincount(codes, minlength=n_classes)))
-    return Axis(codes.astype(np.uint32), n_before, np.array([n_classes]), np.arange(n_classes + 1).reshape(1, -1))
+    return Axis(codes.astype(np.uint32), n_classes, np.arange(n_classes + 1).reshape(1, -1))
 
 
-@jit
+def range_axis(values, bounds, partitions):
+    """The axis of numeric `values` with the equipartitions of the range `bounds`.
+
+    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
+    the last part also take what lies outside, so that values are clipped to the bounds.
+    """
+    edges, first_cell = refine(*bounds, partitions)
+    return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
+
+
 def refine(lo, hi, partitions):
     """Cells that the equipartitions of [lo, hi] have in common.
 
@@ -58,90 +65,65 @@ def refine(lo, hi, partitions):
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
-    n_edges = len(parts)
-    edges = np.empty(n_edges)
-    order = np.arange(n_edges)
-    for j in range(n_edges):
-        size = sizes[of_size[j]]
-        edge = lo + parts[j] * ((hi - lo) / size)
-        # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
-        at = j
-        while at > 0 and edges[at - 1] > edge:
-            edges[at] = edges[at - 1]
-            order[at] = order[at - 1]
-            at -= 1
-        edges[at] = edge
-        order[at] = j
-
+    edges = lo + parts * ((hi - lo) / sizes)[of_size]
+    order = np.argsort(edges, kind="stable")  # the exact edges ascend; rounding may swap equal ones
+    edges = edges[order]
+    is_new = np.ones(len(edges), dtype=bool)
+    np.greater(edges[1:], edges[:-1], out=is_new[1:])
+    edges_up_to = np.cumsum(is_new)
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
-    n_distinct = 0
-    for at in range(n_edges):
-        if at == 0 or edges[at] > edges[n_distinct - 1]:
-            edges[n_distinct] = edges[at]
-            n_distinct += 1
-        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
-    for row in range(len(sizes)):
-        first_cell[row, sizes[row]] = n_distinct + 1
-    return edges[:n_distinct].copy(), first_cell
+    first_cell[of_size[order], parts[order]] = edges_up_to
+    first_cell[np.arange(len(sizes)), sizes] = edges_up_to[-1] + 1
+    return edges[is_new], first_cell
 
 
-@jit
-def parts_of(axis, size):
-    """Where each part of the partition into `size` parts begins: its row of ``axis.first_cell``."""
-    row = 0
-    while axis.sizes[row] != size:
-        row += 1
-    return axis.first_cell[row]
-
-
-@jit
 def locate(values, edges, lo, hi):
-    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
+    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster."""
+    return locate_in(values, buckets_of(edges, lo, hi, len(values)))
 
-    Buckets of equal width narrow the search. The bucket number never falls as the value grows, rounding
-    included, so an edge in an earlier bucket lies below the value. The more values, the more buckets are worth while.
+
+class Buckets(NamedTuple):
+    """Buckets of equal width, which narrow the search for a value among edges.
+
+    The bucket number never falls as the value grows, rounding included, so an edge in an earlier bucket lies below the
+    value. The more values, the more buckets are worth while.
     """
-    n_buckets = len(edges) * min(max(2, len(values) // (16 * len(edges))), 8) + 1
-    per_unit = n_buckets / (hi - lo)
-    edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
-    for edge in edges:
-        edges_before[_bucket(edge, lo, per_unit, n_buckets) + 1] += 1
-    for bucket in range(n_buckets):
-        edges_before[bucket + 1] += edges_before[bucket]
 
-    guarded = np.empty(len(edges) + 1)
-    for i in range(len(edges)):
-        guarded[i] = edges[i]
-    guarded[-1] = np.nan  # at most no value, not even an infinite one
+    lo: float
+    per_unit: float  # buckets; infinite in the narrowest ranges
+    edges_before: np.ndarray  # uint32 (n_buckets,)
+    edges: np.ndarray  # and at last NaN: at most no value, not even an infinite one
+
+
+def buckets_of(edges, lo, hi, n_values):
+    """The buckets of ascending, different `edges` in the range [lo, hi], for about so many values."""
+    n_buckets = len(edges) * min(max(2, n_values // (16 * len(edges))), 8) + 1
+    per_unit = n_buckets / (float(hi) - float(lo))
+    with np.errstate(invalid="ignore"):  # at lo, 0 * infinity
+        position = np.fmax((edges - lo) * per_unit, 0.0)  # 0 for NaN
+    bucket = np.minimum(position, n_buckets - 1).astype(np.int64)
+    edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
+    np.cumsum(np.bincount(bucket, minlength=n_buckets), out=edges_before[1:], dtype=np.uint32)
+    return Buckets(float(lo), per_unit, edges_before[:-1], np.append(edges, np.nan))
+
+
+def locate_in(values, buckets):
+    """The same as `locate`, with what :func:`buckets_of` has made ready."""
     cells = np.empty(len(values), dtype=np.uint32)
-    for i in range(len(values)):
-        cell = edges_before[_bucket(values[i], lo, per_unit, n_buckets)]
-        cell += np.uint32(guarded[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
-        while guarded[cell] <= values[i]:
-            cell += np.uint32(1)
-        cells[i] = cell
+    _locate(np.ascontiguousarray(values, dtype=np.float64), *buckets, cells)
     return cells
 
 
 @jit
-def _bucket(value, lo, per_unit, n_buckets):
-    # Where it is NaN -- at lo in a range so narrow that per_unit is infinite -- the first bucket is right, too.
-    position = (value - lo) * per_unit
-    return int(min(position, n_buckets - 1.0)) if position > 0.0 else 0
-
-
-@jit
-def range_axis(values, lo, hi, partitions):
-    """The axis of numeric `values` with the equipartitions of the range [lo, hi].
-
-    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
-    the last part also take what lies outside, so that values are clipped to the bounds.
-    """
-    edges, first_cell = refine(lo, hi, partitions)
-    cells = locate(values, edges, lo, hi)
-    n_before = np.zeros(len(edges) + 2, dtype=np.int64)
-    for cell in cells:
-        n_before[cell + 1] += 1
-    for cell in range(len(edges) + 1):
-        n_before[cell + 1] += n_before[cell]
-    return Axis(cells, n_before, partitions.sizes, first_cell)
+def _locate(values, lo, per_unit, edges_before, edges, cells):
+    """Fill in `cells`."""
+    last = np.float64(len(edges_before) - 1)
+    for i in range(len(values)):
+        # Where the position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
+        position = (values[i] - lo) * per_unit
+        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+        cell = edges_before[bucket]
+        cell += np.uint32(edges[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
+        while edges[cell] <= values[i]:
+            cell += np.uint32(1)
+        cells[i] = cell

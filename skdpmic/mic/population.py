@@ -1,10 +1,11 @@
 """MIC*: the value that MIC, MICe and MICr estimate, for a mixture of round Gaussians in a rectangle."""
 
+import math
+
 import numpy as np
 from scipy.special import ndtr
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import extend_segmentations
 
 UNIT_SQUARE = ((0.0, 1.0), (0.0, 1.0))
 
@@ -153,7 +154,6 @@ class _Axis:
             return np.where(self.shares[:, np.newaxis] > 0, mass / self._inside[:, np.newaxis], 0.0)
 
 
-@jit
 def best_information(probabilities, k_max):
     """Mutual information in bits of the best merge of the rows into k parts, for k = 2 ... k_max, columns fixed.
 
@@ -161,29 +161,36 @@ def best_information(probabilities, k_max):
     """
     n_rows, n_columns = probabilities.shape
     cumulative = np.zeros((n_rows + 1, n_columns))
-    for i in range(n_rows):
-        cumulative[i + 1] = cumulative[i] + probabilities[i]
-    best = np.empty((k_max + 1, n_rows + 1))
-    weight = np.empty(n_rows)
-    for t in range(1, n_rows + 1):
-        for s in range(t):
-            weight[s] = _segment_weight(cumulative[t] - cumulative[s])
-        extend_segmentations(best, weight, t)
-    column_term = 0.0
-    for column in cumulative[-1]:
-        column_term += _g(column)
-    return best[2:, n_rows] + (_g(cumulative[-1].sum()) - column_term)
+    np.cumsum(probabilities, axis=0, out=cumulative[1:])
+    best = np.full((k_max + 1, n_rows + 1), -np.inf)
+    _merge(cumulative, best, np.empty(n_rows))
+    constant = _g(cumulative[-1].sum()) - _g(cumulative[-1]).sum()
+    return np.maximum.accumulate(best[1:, n_rows])[1:] + constant
 
 
-@jit
-def _segment_weight(part):
-    """sum_j g(p_j) - g(sum_j p_j) of one merged part."""
-    weight = 0.0
-    for p in part:
-        weight += _g(p)
-    return weight - _g(part.sum())
-
-
-@jit
 def _g(p):
-    return p * np.log2(p) if p > 0.0 else 0.0
+    return p * np.log2(np.where(p > 0, p, 1.0))
+
+
+@jit
+def _merge(cumulative, best, weight):
+    """Fill in ``best[k, t]``, the largest weight of the first t rows in k segments, for 0 < k <= t; `weight` is room.
+
+    ``best[k, t] = max over s of best[k - 1, s] + weight[s]``, where ``weight[s] = sum_j g(p_j) - g(sum_j p_j)`` belongs
+    to the segment of the rows s ... t - 1.
+    """
+    for t in range(1, cumulative.shape[0]):
+        for s in range(t):
+            total, information = 0.0, 0.0
+            for j in range(cumulative.shape[1]):
+                p = cumulative[t, j] - cumulative[s, j]
+                total += p
+                if p > 0.0:
+                    information += p * math.log2(p)
+            weight[s] = information - total * math.log2(total) if total > 0.0 else information
+        best[1, t] = weight[0]
+        for k in range(2, min(len(best), t + 1)):
+            largest = -np.inf
+            for s in range(k - 1, t):
+                largest = max(largest, best[k - 1, s] + weight[s])
+            best[k, t] = largest

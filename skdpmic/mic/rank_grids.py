@@ -7,9 +7,8 @@ records alone. Nothing is left of the data but the rank in y of each record, the
 
 import numpy as np
 
-from skdpmic.mic.blockwise import largest_entry_above
-from skdpmic.mic.jit import jit
-from skdpmic.mic.mass_partitions import Grid, cumulative_counts, equipartition, parts_of_records
+from skdpmic.mic.mass_partitions import Way
+from skdpmic.mic.mic_e import largest_of_ways
 
 
 def ranks_in_y(x, y, x_ties, y_ties):
@@ -31,11 +30,11 @@ def ranks_in_y(x, y, x_ties, y_ties):
     return rank[np.lexsort((x_ties, x))]
 
 
-@jit
 def mic_e_of_ranks(y_ranks, plan, table):
     """MICe of records whose ranks in y are given in ascending order of x, in [0, 1].
 
-    Both the fixed and the master partitions are equipartitions by rank.
+    Both the fixed and the master partitions are equipartitions by rank. Where there are fewer records than parts, every
+    record is a part.
 
     Parameters
     ----------
@@ -45,34 +44,8 @@ def mic_e_of_ranks(y_ranks, plan, table):
         From `skdpmic.mic.mic_e.mass_plan`.
     table : EntropyTable
     """
-    x_ranks = np.argsort(y_ranks)
-    largest = 0.0
-    for n_fixed, n_master, k_max in plan:
-        for ranks in (y_ranks, x_ranks):
-            grid = rank_grid(ranks, n_fixed, n_master)
-            n_parts = len(grid.below) - 1
-            borders = np.arange(n_parts + 1)
-            largest = max(largest, largest_entry_above(largest, grid.below, borders, n_parts, k_max, table))
-    return largest
-
-
-@jit
-def rank_grid(fixed_ranks, n_fixed, n_master):
-    """The grid with `n_fixed` parts on one axis and a master partition of `n_master` parts on the other.
-
-    Where there are fewer records than parts, every record is a part.
-
-    Parameters
-    ----------
-    fixed_ranks : int64 ndarray of shape (n_samples,)
-        Rank on the fixed axis of each record, the records in ascending order on the free axis.
-    n_fixed, n_master : int
-
-    Returns
-    -------
-    Grid
-    """
-    ranks = np.arange(len(fixed_ranks) + 1)
-    fixed_ends, master_ends = equipartition(ranks, n_fixed), equipartition(ranks, n_master)
-    part = parts_of_records(fixed_ends, fixed_ranks)
-    return Grid(cumulative_counts(part, master_ends, len(fixed_ends) - 1))
+    x_ranks = np.empty(len(y_ranks), dtype=np.uint32)
+    x_ranks[y_ranks] = np.arange(len(y_ranks))
+    ends = np.arange(len(y_ranks) + 1)
+    ways = Way(ends, ends, y_ranks.astype(np.uint32), False), Way(ends, ends, x_ranks, False)
+    return largest_of_ways(ways, plan, table)

@@ -5,13 +5,12 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.mic.arguments import check_pair, check_pair_bounds
-from skdpmic.mic.counting import column_borders, compress, cumulative_counts
+from skdpmic.mic.counting import Column, cells_of, count, groups_of
 from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_size
-from skdpmic.mic.jit import jit
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error
-from skdpmic.mic.partitions import class_axis, equipartitions, range_axis
+from skdpmic.mic.partitions import buckets_of, equipartitions, locate_in, refine
 
-# --- Which grids --------------------------------------------------------------------------------------------
+# --- Which grids ----------------------------------------------------------------------------------------------
 
 
 def grid_size(B, n):
@@ -55,28 +54,107 @@ def discrete_plan(B, c, n_classes):
     return np.array([(n_classes, max(int(c * k_max), 2), k_max)], dtype=np.int64)
 
 
+# --- Columns placed into cells --------------------------------------------------------------------------------
+
+
+class RangeGrids:
+    """The grids of numeric columns, which may have ranges of their own.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float, above 0
+    master : {"reduced", "full"}
+    n : int, default=0
+        How many records there are, about. It changes how they are counted only.
+    """
+
+    def __init__(self, B, c, master="reduced", n=0):
+        self.plan, self._partitions, self.groups = continuous_grids(B, c, master, n)
+        self._latest = None, None
+
+    def place(self, values, bounds):
+        """The values as a column."""
+        key = *bounds, len(values)
+        latest, cells = self._latest
+        if latest != key:
+            cells = self._cells(*key)
+            self._latest = key, cells  # columns often have one range
+        buckets, free, fixed = cells
+        return Column(locate_in(values, buckets), free, fixed)
+
+    def _cells(self, lo, hi, n_values):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        both = (cells_of(first_cell, len(edges) + 1, side) for side in (self.groups.free, self.groups.fixed))
+        return buckets_of(edges, lo, hi, n_values), *both
+
+
 @lru_cache(maxsize=64)
-def continuous_grids(B, c, master):
-    """The plan, and all partitions of an axis in it; kept, as they depend on nothing else."""
+def continuous_grids(B, c, master="reduced", n=0):
+    """The plan, all partitions of an axis in it, and the groups; kept, as they depend on nothing else."""
     plan = needed_grids(continuous_plan(B, c, master))
-    return plan, equipartitions(plan[:, :2])
+    partitions = equipartitions(plan[:, :2])
+    return plan, partitions, groups_of(plan, (partitions.sizes, partitions.sizes), n)
+
+
+class ClassGrids:
+    """The one grid of a numeric column against classes, which are the fixed axis.
+
+    Parameters
+    ----------
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
+    """
+
+    def __init__(self, n_classes, B, c):
+        self.plan = discrete_plan(B, c, n_classes)
+        self._partitions = equipartitions(self.plan[:, 1])
+        self.groups = groups_of(self.plan, (self._partitions.sizes, np.array([n_classes])))
+        self._classes = cells_of(np.arange(n_classes + 1).reshape(1, -1), n_classes, self.groups.fixed)
+        self._latest = None, None
+
+    def place(self, values, bounds):
+        """The values as a column."""
+        key = *bounds, len(values)
+        latest, cells = self._latest
+        if latest != key:
+            cells = self._cells(*key)
+            self._latest = key, cells
+        buckets, free = cells
+        return Column(locate_in(values, buckets), free, None)
+
+    def _cells(self, lo, hi, n_values):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        return buckets_of(edges, lo, hi, n_values), cells_of(first_cell, len(edges) + 1, self.groups.free)
+
+    def place_codes(self, codes):
+        """Class numbers as a column."""
+        return Column(codes.astype(np.uint32), None, self._classes)
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
 
 
+def mic_r_of_columns(ways, groups, table):
+    """The largest I / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
+    n = len(ways[0][0].cells)
+    counted = ((count(*way, numbers), rows) for numbers, rows in groups.rounds for way in ways)
+    return min(largest_entry(counted, groups.grids.most, table, n), 1.0)
+
+
 class _Target:
     """What all features that are scored against one target share. As sensitive as the target itself."""
 
-    def __init__(self, axis, plan):
-        self._axis = axis
-        self._plan = plan
-        self._table = entropy_table(len(axis.cells))
+    def __init__(self, grids, y):
+        self._grids = grids
+        self._y = y
+        self._table = entropy_table(len(y.cells))
 
     @property
     def rounding_error(self):
         """Bound on the distance of a score from its exact value."""
-        return rounding_error(len(self._axis.cells), self._plan)
+        return rounding_error(len(self._y.cells), self._grids.plan)
 
 
 class ContinuousTarget(_Target):
@@ -92,12 +170,13 @@ class ContinuousTarget(_Target):
     """
 
     def __init__(self, y, bounds, B, c, master="reduced"):
-        plan, self._partitions = continuous_grids(B, c, master)
-        super().__init__(placed(y, bounds, self._partitions), plan)
+        grids = RangeGrids(B, c, master, len(y))
+        super().__init__(grids, grids.place(y, bounds))
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return _mic_r_of_column(*_as_compiled_for(x, bounds), self._partitions, self._axis, self._plan, self._table)
+        x = self._grids.place(x, bounds)
+        return mic_r_of_columns([(x, self._y), (self._y, x)], self._grids.groups, self._table)
 
 
 class DiscreteTarget(_Target):
@@ -115,68 +194,12 @@ class DiscreteTarget(_Target):
     """
 
     def __init__(self, codes, n_classes, B, c):
-        plan = discrete_plan(B, c, n_classes)
-        self._partitions = equipartitions(plan[:, 1])
-        super().__init__(class_axis(codes, n_classes), plan)
+        grids = ClassGrids(n_classes, B, c)
+        super().__init__(grids, grids.place_codes(codes))
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return _largest_entry(placed(x, bounds, self._partitions), self._axis, self._plan, self._table)
-
-
-@jit
-def mic_r_of_axes(x, y, plan, table):
-    """MICr of two numeric axes: the largest entry of either orientation."""
-    return max(_largest_entry(x, y, plan, table), _largest_entry(y, x, plan, table))
-
-
-@jit
-def _mic_r_of_column(values, lo, hi, partitions, y, plan, table):
-    """MICr of a column and an axis; one compiled call, as what it takes to make one is felt at 1,000 records."""
-    return mic_r_of_axes(range_axis(values, lo, hi, partitions), y, plan, table)
-
-
-def placed(values, bounds, partitions):
-    """The axis of `values` within `bounds`."""
-    return range_axis(*_as_compiled_for(values, bounds), partitions)
-
-
-def _as_compiled_for(values, bounds):
-    """One type and layout for all columns, so that kernels are compiled once."""
-    return np.ascontiguousarray(values, dtype=np.float64), float(bounds[0]), float(bounds[1])
-
-
-@jit
-def _largest_entry(free, fixed, plan, table):
-    """Largest of I / log2 min(k, l) over the grids of `plan`, one axis merged, the other fixed."""
-    free, fixed, joint = compress(free, fixed, plan[:, 1], plan[:, 0])
-    largest = 0.0
-    start = 0
-    while start < len(plan):
-        end = end_of_group(plan, start)
-        below, common = cumulative_counts(free, fixed, joint, plan[start, 1], plan[start:end, 0])
-        largest = max(largest, largest_of_group(below, fixed, common, plan[start:end], table))
-        start = end
-    return largest
-
-
-@jit
-def end_of_group(plan, start):
-    """The end of the rows of `plan`, from `start` on, that have one master partition."""
-    end = start
-    while end < len(plan) and plan[end, 1] == plan[start, 1]:
-        end += 1
-    return end
-
-
-@jit
-def largest_of_group(below, fixed, common, plan, table):
-    """The largest entry of the grids of `plan`, which have one master partition, from `cumulative_counts`."""
-    largest = 0.0
-    for n_fixed, _, k_max in plan:
-        borders = column_borders(below, fixed, common, n_fixed)
-        largest = max(largest, largest_entry(below, borders, n_fixed, k_max, table))
-    return largest
+        return mic_r_of_columns([(self._grids.place(x, bounds), self._y)], self._grids.groups, self._table)
 
 
 # --- The public statistic -------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import entropy_table, largest_entry
+from skdpmic.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
 
 _TOTAL = 2**16  # weights become integers of this total, for OptimizeAxis
 
@@ -24,8 +23,7 @@ def mic_of_table(weights, B):
         In [0, 1].
     """
     counts = _as_counts(weights)
-    table = entropy_table(_TOTAL + counts.size)
-    return max(_largest_even(counts, B, table), _largest_even(np.ascontiguousarray(counts.T), B, table))
+    return max(_largest_entry(counts, _even_grids(counts, B)), _largest_entry(counts.T, _even_grids(counts.T, B)))
 
 
 def mic_of_class_table(weights, B):
@@ -42,43 +40,32 @@ def mic_of_class_table(weights, B):
         In [0, 1].
     """
     counts = _as_counts(weights)
-    n_classes = counts.shape[1]
-    table = entropy_table(_TOTAL + counts.size)
-    return _entry(_below(counts), n_classes, max(int(B // n_classes), 2), table)
+    return _largest_entry(counts, [(counts.shape[1], max(int(B // counts.shape[1]), 2))])
 
 
 def _as_counts(weights):
     return np.rint(weights * (_TOTAL / weights.sum())).astype(np.int64)
 
 
-@jit
-def _largest_even(counts, B, table):
-    below = _below(counts)
-    largest = 0.0
-    for n_fixed in range(2, min(counts.shape[1], int(B // 2)) + 1):
-        k_max = min(n_fixed, int(B // n_fixed))
-        largest = max(largest, _entry(below, n_fixed, k_max, table))
-    return largest
+def _even_grids(counts, B):
+    """How many parts the columns are joined into, and how many rows may be merged into at most, for each grid."""
+    return [(n_fixed, min(n_fixed, int(B // n_fixed))) for n_fixed in range(2, min(counts.shape[1], int(B // 2)) + 1)]
 
 
-@jit
-def _below(counts):
-    """``below[u, t]`` adds up the first u columns of the first t rows."""
-    n_rows, n_columns = counts.shape
-    below = np.zeros((n_columns + 1, n_rows + 1), dtype=np.uint32)
-    for u in range(n_columns):
-        in_column = np.uint32(0)
-        for t in range(n_rows):
-            in_column += np.uint32(counts[t, u])
-            below[u + 1, t + 1] = below[u, t + 1] + in_column
-    return below
-
-
-@jit
-def _entry(below, n_fixed, k_max, table):
+def _largest_entry(counts, sizes):
     """The largest entry with the columns joined into `n_fixed` parts, as even as whole columns allow."""
-    n_columns = len(below) - 1
-    borders = np.empty(n_fixed + 1, dtype=np.uint64)
-    for j in range(n_fixed + 1):
-        borders[j] = j * n_columns // n_fixed
-    return largest_entry(below, borders, n_fixed, k_max, table)
+    if not sizes:
+        return 0.0
+    n_rows, n_columns = counts.shape
+    n_fixed = np.array([n_fixed for n_fixed, _ in sizes], dtype=np.uint64)
+    grids = grids_of(np.array([(n_fixed, n_rows, k_max) for n_fixed, k_max in sizes]), borders=np.arange(len(sizes)))
+    below = np.zeros((n_rows + 1, n_columns + 1), dtype=np.uint32)
+    below[1:, 1:] = counts.cumsum(axis=0).cumsum(axis=1)
+    tables = Tables(
+        below.ravel(),
+        places=np.array([[0, n_columns + 1]], dtype=np.uint64),
+        cuts=np.arange(n_rows + 1, dtype=np.uint64).reshape(1, -1),
+        borders=np.arange(n_columns + 1, dtype=np.uint64) * np.uint64(n_columns) // n_fixed[:, np.newaxis],
+    )
+    table = entropy_table(_TOTAL + counts.size)
+    return min(largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1])), 1.0)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
+from skdpmic.mic.jit import jit, leaf
 
 _SHAPES = 2.0 ** np.arange(-4, 2)  # equally likely beforehand
 _ROUNDS = 2
@@ -53,7 +53,6 @@ def _with_sum(n, means):
     return means * (n / means.sum())
 
 
-@jit
 def _posteriors(noisy, independent, n, scale, shapes):
     """Posterior mean of each count, and the log-likelihood of the table up to a constant, for every shape.
 
@@ -62,58 +61,62 @@ def _posteriors(noisy, independent, n, scale, shapes):
     means : ndarray of shape (n_shapes, n_rows, n_columns)
     evidence : ndarray of shape (n_shapes,)
     """
-    values, m_of_cell = noisy.ravel(), independent.ravel()
-    means = np.empty((len(shapes), len(values)))
-    evidence = np.zeros(len(shapes))
-    weight = np.empty(_BLOCKS)
-    for s in range(len(shapes)):
-        a = shapes[s]
-        value = np.nan
-        for cell in np.argsort(values):  # equal noisy counts one after the other share the terms without m
-            if values[cell] != value:
-                value = values[cell]
-                counts, log_terms = _blocks(value, n, scale, a)
-            m = m_of_cell[cell]
-            log_odds = math.log(m / (a + m))
-            largest = -np.inf
-            for b in range(len(counts)):
-                weight[b] = log_terms[b] + counts[b] * log_odds
-                largest = max(largest, weight[b])
-            total, first_moment = 0.0, 0.0
-            for b in range(len(counts)):
-                term = math.exp(weight[b] - largest)
-                total += term
-                first_moment += term * counts[b]
-            means[s, cell] = first_moment / total
-            evidence[s] += largest + math.log(total) + a * math.log(a / (a + m))
-    return means.reshape((len(shapes), noisy.shape[0], noisy.shape[1])), evidence
+    means, evidence = np.empty((len(shapes), *noisy.shape)), np.zeros(len(shapes))
+    # Equal noisy counts, one after the other, share the terms without m.
+    order, room = np.argsort(noisy, axis=None), np.empty((3, _BLOCKS))
+    _fill_posteriors(
+        noisy.ravel(), order, independent.ravel(), n, scale, shapes, room, means.reshape(len(shapes), -1), evidence
+    )
+    return means, evidence
 
 
 @jit
-def _blocks(noisy, n, scale, a):
+def _fill_posteriors(values, order, m_of_cell, n, scale, shapes, room, means, evidence):
+    """Fill in `means`, and add to `evidence`; `room` is to work in."""
+    for s in range(len(shapes)):
+        a = shapes[s]
+        value = np.nan
+        n_blocks = 0
+        for cell in order:
+            if values[cell] != value:
+                value = values[cell]
+                n_blocks = _fill_blocks(room, value, n, scale, a)
+            m = m_of_cell[cell]
+            log_odds = math.log(m / (a + m))
+            largest = -np.inf
+            for b in range(n_blocks):
+                room[2, b] = room[1, b] + room[0, b] * log_odds
+                if room[2, b] > largest:
+                    largest = room[2, b]
+            total, first_moment = 0.0, 0.0
+            for b in range(n_blocks):
+                term = math.exp(room[2, b] - largest)
+                total += term
+                first_moment += term * room[0, b]
+            means[s, cell] = first_moment / total
+            evidence[s] += largest + math.log(total) + a * math.log(a / (a + m))
+
+
+@leaf
+def _fill_blocks(room, noisy, n, scale, a):
     """The possible counts, in at most _BLOCKS runs of integers: the middle of each, and the terms without m.
 
     Runs are single integers if these are few enough. Where 0 is possible they are shorter near it, as counts are small
-    there.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_blocks,)
-    log_terms : ndarray of shape (n_blocks,)
-        Log of the run's length, times the noise's probability, times Gamma(count + a) / (Gamma(a) count!).
+    there. The middles go into ``room[0]``. Log of the run's length, times the noise's probability, times
+    Gamma(count + a) / (Gamma(a) count!), goes into ``room[1]``.
     """
     lowest = max(0.0, np.ceil(noisy - _REACH * scale))
     n_counts = min(n, np.floor(noisy + _REACH * scale)) - lowest + 1
     n_blocks = int(min(n_counts, _BLOCKS))
-    counts, log_terms = np.empty(n_blocks), np.empty(n_blocks)
     start = 0.0
     for b in range(n_blocks):
         share = (b + 1) / n_blocks
         if lowest == 0:
             share *= share
         end = max(start + 1, np.rint(n_counts * share) if n_counts > _BLOCKS else start + 1)
-        counts[b] = lowest + (start + end - 1) / 2
-        log_terms[b] = math.log(end - start) - abs(noisy - counts[b]) / scale
-        log_terms[b] += math.lgamma(counts[b] + a) - math.lgamma(a) - math.lgamma(counts[b] + 1)
+        count = lowest + (start + end - 1) / 2
+        room[0, b] = count
+        term = math.log(end - start) - abs(noisy - count) / scale
+        room[1, b] = term + (math.lgamma(count + a) - math.lgamma(a) - math.lgamma(count + 1))
         start = end
-    return counts, log_terms
+    return n_blocks

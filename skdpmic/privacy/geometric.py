@@ -21,8 +21,7 @@ from skdpmic.privacy.noise import discrete_laplace
 def parts_of_range(values, bounds, n_parts):
     """The number 0 ... n_parts - 1 of the equal part of the range `bounds` that each value lies in."""
     partition = equipartitions(np.array([n_parts]))
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    return range_axis(values, float(bounds[0]), float(bounds[1]), partition).cells.astype(np.int64)
+    return range_axis(values, bounds, partition).cells.astype(np.int64)
 
 
 class TableCounter:
@@ -138,7 +137,7 @@ class TableScorer:
         self._B = B
         self._is_discrete = is_discrete
         if not is_discrete:
-            continuous_grids(B, _CHANCE_C, "reduced")  # kept for the scores; errors come now, before any charge
+            continuous_grids(B, _CHANCE_C, n=n)  # kept for the scores; errors come now, before any charge
 
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).

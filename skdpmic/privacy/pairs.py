@@ -77,7 +77,7 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     n = len(x)
     B = resolve_B(B, n, epsilon)
     c = resolve_c(c, n, epsilon, B)
-    plan, _ = continuous_grids(B, c, "reduced")
+    plan = continuous_grids(B, c, n=n)[0]
     mechanism = laplace_noise(epsilon, mic_r_sensitivity(n), rounding_error(n, plan))
     entropy_table(n)  # kept for the score; an error, if n is too large for it
     source = pay("mic_r_laplace", epsilon, n, ledger, random_state)

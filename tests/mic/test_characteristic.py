@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from skdpmic import characteristic_matrix, mic_e, mic_r
-from skdpmic.mic.characteristic import CharacteristicMatrix
-from skdpmic.mic.mass_partitions import in_order_of, mass_grid, ranked_column
-from skdpmic.mic.mic_e import grid_entries
+from skdpmic.mic.characteristic import CharacteristicMatrix, best_cuts
+from skdpmic.mic.mass_partitions import both_ways, mass_tables, ranked_column
+from skdpmic.mic.optimize_axis import entries as entries_of_tables
 from skdpmic.mic.optimize_axis import entropy_table
 from tests.mic.test_mic_e import KINDS, _data
-from tests.naive import naive_mutual_information
+from tests.naive import naive_entry, naive_mutual_information
 
 BOUNDS = ((-2.0, 2.0), (-1.5, 3.0))
 STATISTICS = {
@@ -125,16 +125,31 @@ def test_minepy_documents_the_same_statistics_of_the_original_matrix():
 
 def _approx_mic_matrix(x, y, B, c):
     """The characteristic matrix by the heuristic of Reshef et al. 2011: as MICe, but k may exceed l."""
-    matrix = np.zeros((int(B // 2) + 1,) * 2)
-    table = entropy_table(len(x))
-    for free, fixed, entries in ((x, y, matrix), (y, x, matrix.T)):
-        free, fixed = ranked_column(free), ranked_column(fixed)
-        for n_fixed in range(2, len(matrix)):
-            k_max = int(B // n_fixed)
-            grid = mass_grid(free.ends, fixed.ends, in_order_of(free, fixed), n_fixed, c * k_max)
-            of_k = grid_entries(grid, k_max, table)
-            entries[2 : k_max + 1, n_fixed] = np.maximum(entries[2 : k_max + 1, n_fixed], of_k)
+    sizes = range(2, int(B // 2) + 1)
+    plan = np.array([(n_fixed, c * int(B // n_fixed), int(B // n_fixed)) for n_fixed in sizes])
+    matrix, table = np.zeros((int(B // 2) + 1,) * 2), entropy_table(len(x))
+    for way, first, tables, grids in mass_tables(both_ways(ranked_column(x), ranked_column(y)), plan):
+        one_way = (matrix, matrix.T)[way]
+        for (n_fixed, _, k_max), of_k in zip(
+            plan[first:], entries_of_tables(tables, grids, table, len(x)), strict=False
+        ):
+            one_way[2 : k_max + 1, n_fixed] = np.maximum(one_way[2 : k_max + 1, n_fixed], of_k[2 : k_max + 1])
     return np.where(matrix > 0, matrix, np.nan)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_best_cuts_reach_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.choice([0.5, 3.0]), size=(rng.integers(1, 15), rng.integers(2, 5)))
+    counts[0] += 1
+    below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
+    for k in range(2, 7):
+        ends = np.concatenate([[0], best_cuts(below, k, entropy_table(int(counts.sum()))), [len(counts)]])
+        assert len(ends) == min(k, len(counts)) + 1
+        assert (np.diff(ends) > 0).all()
+        merged = np.add.reduceat(counts, ends[:-1]).tolist()
+        best = naive_entry(counts.tolist(), k) * np.log2(min(k, counts.shape[1]))
+        assert naive_mutual_information(merged) == pytest.approx(best, abs=1e-12)
 
 
 def test_repr_holds_no_data_and_pickling_keeps_everything():

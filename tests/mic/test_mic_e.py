@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_e
-from skdpmic.mic.blockwise import best_cuts, upper_bounds
-from skdpmic.mic.mass_partitions import equipartition, ranked_column
-from skdpmic.mic.mic_e import all_entries, largest_entry, mass_plan
-from skdpmic.mic.optimize_axis import entropy_table, optimize_axis, segments_of
-from tests.naive import naive_equicharacteristic_matrix, naive_equipartition, naive_mic_e
+from skdpmic.mic.mass_partitions import Way, both_ways, mass_tables, ranked_column
+from skdpmic.mic.mic_e import all_entries, mass_plan, mic_e_of_columns
+from skdpmic.mic.optimize_axis import N_FIXED, N_MASTER, entropy_table
+from tests.naive import (
+    naive_counts,
+    naive_equicharacteristic_matrix,
+    naive_equipartition,
+    naive_master,
+    naive_mic_e,
+)
 
 KINDS = ["random", "tied", "constant", "both constant", "two-valued", "related", "half tied"]
 
@@ -59,7 +64,7 @@ def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
     x, y = _data(kind, 150, np.random.default_rng(1))
     for slope in (0.0, 0.5, 3.0):
         arguments = ranked_column(x), ranked_column(y + slope * np.sin(2 * x)), mass_plan(26, 3), entropy_table(150)
-        assert largest_entry(*arguments) == np.nanmax(all_entries(*arguments))
+        assert mic_e_of_columns(*arguments) == np.nanmax(all_entries(*arguments))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,7 +76,7 @@ def test_more_master_parts_than_records_change_nothing(kind, n):
         assert (
             mic_e(x, y, B=17.9, c=c)
             == mic_e(x, y, B=17.9, c=1e300)
-            == largest_entry(*columns, mass_plan(17.9, c), table)
+            == mic_e_of_columns(*columns, mass_plan(17.9, c), table)
         )
 
 
@@ -87,52 +92,52 @@ def test_golden_values_on_real_pairs(shared):
         assert score == pytest.approx(float(row["mic_e"]), abs=1e-9), row
 
 
+def _tables(ways, plan):
+    """The counts of all grids of one way, a row for each master part."""
+    for _, _, tables, grids in mass_tables(ways, plan):
+        for (n_fixed, n_master), (start, height) in zip(
+            grids.rows[:, [N_FIXED, N_MASTER]].tolist(), tables.places.tolist(), strict=True
+        ):
+            assert height == n_fixed + 1
+            below = tables.below[start : start + (n_master + 1) * height].reshape(-1, height).astype(int)
+            yield np.diff(np.diff(below, axis=0), axis=1).tolist()
+
+
 @pytest.mark.parametrize("seed", range(10))
-def test_equipartition_equals_the_walk_over_groups(seed):
+def test_counts_equal_the_walk_over_groups(seed):
     rng = np.random.default_rng(seed)
-    values = np.round(rng.normal(size=rng.integers(2, 60)) * rng.choice([0.5, 2, 100]))
-    column = ranked_column(values)
-    for size in range(2, 70):
-        starts = equipartition(column.ends, size)
-        parts = np.searchsorted(starts, column.group, side="right") - 1
-        assert parts.tolist() == naive_equipartition(values.tolist(), size)
+    x, y = np.round(rng.normal(size=(2, rng.integers(2, 60))) * rng.choice([0.5, 2, 100], size=(2, 1)))
+    sizes = [(n_fixed, n_master) for n_fixed in (2, 3, 7, 30, 70) for n_master in (2, 4, 25, 90)]
+    plan = np.array([(*pair, 2) for pair in sizes])
+    for (n_fixed, n_master), counts in zip(
+        sizes, _tables(both_ways(ranked_column(x), ranked_column(y))[:1], plan), strict=True
+    ):
+        columns = naive_equipartition(y.tolist(), n_fixed)
+        rows = naive_master(x.tolist(), columns, n_master)
+        assert counts == naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
 
 
-def _grid(seed):
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(rng.choice([0.5, 3.0]), size=(rng.integers(2, 5), rng.integers(2, 15)))
-    counts[:, 0] += 1
-    below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32)
-    return below, entropy_table(int(counts.sum()))
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_by_rank_equal_the_walk_over_ranks(seed):
+    y_ranks = np.random.default_rng(seed).permutation(30)
+    sizes = [(n_fixed, n_master) for n_fixed in (2, 7, 40) for n_master in (2, 9, 90)]
+    ends = np.arange(31)
+    way = Way(ends, ends, y_ranks.astype(np.uint32), False)
+    for (n_fixed, n_master), counts in zip(
+        sizes, _tables([way], np.array([(*pair, 2) for pair in sizes])), strict=True
+    ):
+        columns, rows = naive_equipartition(y_ranks.tolist(), n_fixed), naive_equipartition(range(30), n_master)
+        assert counts == naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_upper_bounds_are_not_below_the_optimum_and_exact_in_one_block(seed):
-    below, table = _grid(seed)
-    segments = segments_of(below, np.arange(len(below)), table)
-    exact = optimize_axis(segments, 6)
-    for block in (1, 2, 3, 8):
-        bounds = upper_bounds(segments, 6, block)
-        assert (bounds >= exact).all()
-        assert bounds[0] == exact[0]
-    np.testing.assert_array_equal(upper_bounds(segments, 6, below.shape[1] - 1), exact)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_best_cuts_reach_the_optimum(seed):
-    below, table = _grid(seed)
-    segments = segments_of(below, np.arange(len(below)), table)
-    exact = optimize_axis(segments, 6)
-    for k in range(2, 7):
-        cuts = best_cuts(segments, k)
-        n_master = below.shape[1] - 1
-        assert len(cuts) == min(k, n_master) - 1
-        ends = np.concatenate([[0], cuts, [n_master]])
-        assert (np.diff(ends) > 0).all()
-        cells, rows = np.diff(np.diff(below[:, ends], axis=0)), np.diff(below[-1, ends])
-        columns, n = np.diff(below[:, -1]), below[-1, -1]
-        n_mi = table.g[cells].sum() - table.g[rows].sum() - table.g[columns].sum() + table.g[n]
-        assert n_mi == exact[k - 2]
+def test_counting_some_grids_at_a_time_changes_nothing(monkeypatch):
+    x, y = np.random.default_rng(0).random((2, 200))
+    arguments = ranked_column(x), ranked_column(y), mass_plan(40, 5), entropy_table(200)
+    expected = all_entries(*arguments)
+    for cells_at_once in (1, 700):
+        monkeypatch.setattr("skdpmic.mic.mass_partitions._CELLS_AT_ONCE", cells_at_once)
+        np.testing.assert_array_equal(all_entries(*arguments), expected)
+        assert mic_e_of_columns(*arguments) == np.nanmax(expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8, bool])

@@ -18,15 +18,14 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
+from skdpmic.mic import statistics
 from skdpmic.mic.grid_limits import largest_c, largest_size
-from skdpmic.mic.optimize_axis import entropy_table
-from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import (
+    ContinuousTarget,
     DiscreteTarget,
     continuous_plan,
     discrete_plan,
     grid_size,
-    mic_r_of_axes,
     needed_grids,
 )
 from tests.naive import naive_mic_r, naive_mic_r_discrete
@@ -302,15 +301,33 @@ def test_counting_into_cells_first_changes_nothing(n_places):
 @pytest.mark.parametrize(
     "B, c, master", [(16, 5, "reduced"), (40, 1, "reduced"), (60, 0.4, "reduced"), (24, 2, "full")]
 )
-def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master):
+def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monkeypatch):
     rng = np.random.default_rng(0)
     plan = continuous_plan(B, c, master)
-    few, every = needed_grids(plan), equipartitions(plan[:, :2])
-    assert len(few) < len(plan)
+    assert len(needed_grids(plan)) < len(plan)
+
+    def score(x, y):
+        return ContinuousTarget(y, (0.0, 1.0), B, c, master).score(x, (0.0, 1.0))
+
+    pairs = []
     for kind in range(12):
         x, y = rng.integers(0, B, size=(2, 60)) / B if kind % 2 else rng.random((2, 60))  # B-ths lie on many edges
-        y = np.where(rng.random(60) < kind / 12, x, y)
-        axes = [range_axis(values, 0.0, 1.0, every) for values in (x, y)]
-        assert mic_r_of_axes(*axes, few, entropy_table(60)) == pytest.approx(
-            mic_r_of_axes(*axes, plan, entropy_table(60)), abs=1e-15
-        )
+        pairs.append((x, np.where(rng.random(60) < kind / 12, x, y)))
+    few = [score(x, y) for x, y in pairs]
+    statistics.continuous_grids.cache_clear()
+    monkeypatch.setattr(statistics, "needed_grids", lambda plan: plan[np.argsort(plan[:, 1], kind="stable")])
+    every = [score(x, y) for x, y in pairs]
+    statistics.continuous_grids.cache_clear()
+    np.testing.assert_allclose(few, every, rtol=0, atol=1e-15)
+
+
+def test_more_records_are_counted_in_other_groups_with_the_same_score():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((2, 7000))
+    many = ContinuousTarget(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))
+    assert statistics.RangeGrids(100.0, 5.0, n=7000).groups.free.n_groups > 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skdpmic.mic.counting._FEWEST_TO_JOIN", 10**9)
+        statistics.continuous_grids.cache_clear()
+        assert ContinuousTarget(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0)) == many
+    statistics.continuous_grids.cache_clear()

@@ -5,49 +5,72 @@ max - min of the score over the place of the last record.
 """
 
 from itertools import permutations
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from skdpmic.mic.counting import _count_records, cells_of, groups_of
 from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import entropy_table
-from skdpmic.mic.partitions import Axis, class_axis, equipartitions, range_axis, refine
+from skdpmic.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
+from skdpmic.mic.partitions import class_axis, equipartitions, range_axis, refine
 from skdpmic.mic.rank_grids import mic_e_of_ranks
-from skdpmic.mic.statistics import _largest_entry, continuous_plan, discrete_plan
+from skdpmic.mic.statistics import continuous_plan, discrete_plan
 
 # --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
 
 
-@numba.njit
-def _score(x, y, plan, both, table):
-    """MICr, in both orientations or with x as the free axis only."""
-    score = _largest_entry(x, y, plan, table)
-    if both:
-        score = max(score, _largest_entry(y, x, plan, table))
-    return score
+class _Way(NamedTuple):
+    """One axis merged, the other fixed: what the kernels of MICr are called with, without leaving compiled code."""
+
+    part: np.ndarray  # Cells.common of the axis to be merged, and of the fixed axis
+    row: np.ndarray
+    cuts: np.ndarray  # their Cells.starts
+    borders: np.ndarray
+    groups: np.ndarray
+    grids: np.ndarray
+    below: np.ndarray  # room
+    places: np.ndarray
+
+
+def _way(free, fixed, groups):
+    free, fixed = (
+        cells_of(axis.first_cell, axis.n_cells, side) for axis, side in ((free, groups.free), (fixed, groups.fixed))
+    )
+    numbers = np.arange(groups.free.n_groups, dtype=np.uint64)
+    below = np.empty(np.dot(free.n_corners, fixed.n_corners), dtype=np.uint32)
+    places = np.empty((len(numbers), 2), dtype=np.uint64)
+    return _Way(free.common, fixed.common, free.starts, fixed.starts, numbers, groups.grids.rows, below, places)
 
 
 @numba.njit
-def _range_over_last_record(records, x, y, plan, both, table):
+def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
+    part, row, cuts, borders, groups, grids, below, places = way
+    _count_records(free_cells, fixed_cells, part, row, groups, below, places)
+    table, units, not_kept = entropies
+    starts, ends, columns, best = room
+    return _optimize_axis(
+        largest, not_kept, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, units, starts,
+        ends, columns, best,
+    )  # fmt: skip
+
+
+@numba.njit
+def _range_over_last_record(records, x, y, ways, room, entropies):
     """Max - min of the score of `records`, given by places, and one more record, over the place of that one."""
     n = len(records) + 1
     places = np.append(records, 0)
     smallest, largest = np.inf, -np.inf
-    for last in range(len(x.cells)):
+    for last in range(len(x)):
         places[n - 1] = last
-        score = _score(_at_places(x, places), _at_places(y, places), plan, both, table)
+        x_cells, y_cells = x[places], y[places]
+        score = 0.0
+        for i in range(len(ways)):
+            score = _largest_entry(score, x_cells, y_cells, ways[i], entropies, room)
+            x_cells, y_cells = y_cells, x_cells
+        score = min(score, 1.0)
         smallest, largest = min(smallest, score), max(largest, score)
     return largest - smallest
-
-
-@numba.njit
-def _at_places(axis, places):
-    """The axis of records that stand on some of the places of `axis`."""
-    cells = axis.cells[places]
-    n_before = np.zeros(len(axis.n_before), np.int64)
-    for cell in cells:
-        n_before[cell + 1 :] += 1
-    return Axis(cells, n_before, axis.sizes, axis.first_cell)
 
 
 @numba.njit
@@ -64,14 +87,14 @@ def _is_first_of_its_kind(records, symmetries):
 
 
 @numba.njit
-def _largest_change(n, x, y, plan, both, symmetries, table):
+def _largest_change(n, x, y, ways, room, symmetries, entropies):
     """Over all multisets of n - 1 places, up to symmetry: the largest range over the last record."""
-    n_places = len(x.cells)
+    n_places = len(x)
     records = np.zeros(n - 1, np.int64)
     largest = 0.0
     while True:
         if _is_first_of_its_kind(records, symmetries):
-            largest = max(largest, _range_over_last_record(records, x, y, plan, both, table))
+            largest = max(largest, _range_over_last_record(records, x, y, ways, room, entropies))
         i = n - 2
         while i >= 0 and records[i] == n_places - 1:
             i -= 1
@@ -98,13 +121,10 @@ def numeric_places(B, c, positions):
     symmetries = [places, places.T]
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
-    return (
-        range_axis(x, 0.0, 1.0, partitions),
-        range_axis(y, 0.0, 1.0, partitions),
-        plan,
-        True,
-        np.array([symmetry.ravel() for symmetry in symmetries]),
-    )
+    x, y = range_axis(x, (0.0, 1.0), partitions), range_axis(y, (0.0, 1.0), partitions)
+    groups = groups_of(plan, (partitions.sizes, partitions.sizes))
+    ways = _way(x, y, groups), _way(y, x, groups)
+    return x.cells, y.cells, ways, groups.grids.most, np.array([symmetry.ravel() for symmetry in symmetries])
 
 
 def _flips(places):
@@ -120,18 +140,21 @@ def class_places(n_classes, B, c):
     symmetries = [
         turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
     ]
-    return (
-        range_axis((x + 0.5) / n_master, 0.0, 1.0, equipartitions(plan[:, 1])),
-        class_axis(codes, n_classes),
-        plan,
-        False,
-        np.array([symmetry.ravel() for symmetry in symmetries]),
-    )
+    partitions = equipartitions(plan[:, 1])
+    x, y = range_axis((x + 0.5) / n_master, (0.0, 1.0), partitions), class_axis(codes, n_classes)
+    groups = groups_of(plan, (partitions.sizes, np.array([n_classes])))
+    most = groups.grids.most
+    return x.cells, y.cells, (_way(x, y, groups),), most, np.array([symmetry.ravel() for symmetry in symmetries])
 
 
 def largest_change_of_mic_r(n, places):
     """Over all data sets of n records on these places: the largest change of the score."""
-    return _largest_change(n, *places, entropy_table(n))
+    x, y, ways, most, symmetries = places
+    return _largest_change(n, x, y, ways, _room(most), symmetries, _entropies(n, most))
+
+
+def _entropies(n, most):
+    return entropy_table(n), _units(entropy_table(n), n, most), np.empty((0, 0), dtype=np.int64)
 
 
 def climb_mic_r(seed, n, n_steps, places):
@@ -139,9 +162,9 @@ def climb_mic_r(seed, n, n_steps, places):
 
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
-    x, y, plan, both, _ = places
+    x, y, ways, most, _ = places
     rng = np.random.default_rng(seed)
-    n_places = len(x.cells)
+    n_places = len(x)
     start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
 
     def step(records):
@@ -151,8 +174,8 @@ def climb_mic_r(seed, n, n_steps, places):
         else:
             records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
 
-    table = entropy_table(n)
-    return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, plan, both, table))
+    room, entropies = _room(most), _entropies(n, most)
+    return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, ways, room, entropies))
 
 
 def _climb(state, step, n_steps, height):
@@ -202,7 +225,6 @@ def climb_mic_e(seed, n, n_steps, B, c):
     return _climb(start, step, n_steps, lambda y_ranks: _range_of_ranks(y_ranks, last_ranks, plan, table))
 
 
-@numba.njit
 def _range_of_ranks(y_ranks, ranks, plan, table):
     """Max - min of the score of these records and one more, whose ranks in x and y are among `ranks`."""
     smallest, largest = np.inf, -np.inf
