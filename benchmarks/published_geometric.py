@@ -51,7 +51,7 @@ def _runs(axes, sizes, plan, table, rho, runs, seed):
     for grid in plan:
         n_fixed, n_master, _ = grid
         grids = grids_of(grid[np.newaxis])
-        master, fixed = (np.arange(size + 1, dtype=np.uint64).reshape(1, -1) for size in (n_master, n_fixed))
+        master, fixed = (np.arange(size + 1, dtype=np.uint32).reshape(1, -1) for size in (n_master, n_fixed))
         for free in (0, 1):
             parts = _parts(axes[1 - free], sizes, n_fixed) * n_master + _parts(axes[free], sizes, n_master)
             counts = np.bincount(parts, minlength=n_fixed * n_master).reshape(n_fixed, n_master)

@@ -6,7 +6,7 @@ The suite is for comparing two states of the code: ``--benchmark-autosave``, the
 import numpy as np
 import pytest
 
-from skdpmic.mic.counting import cells_of, count
+from skdpmic.mic.counting import cells_of, count, empty_tables
 from skdpmic.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.mic.mic_e import mass_plan
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry
@@ -35,23 +35,23 @@ def test_locate(benchmark, columns):
 def test_cells(benchmark):
     grids = RangeGrids(150.0, 5.0)
     edges, first_cell = refine(0.0, 1.0, equipartitions(grids.plan[:, :2]))
-    benchmark(cells_of, first_cell, len(edges) + 1, grids.groups.free)
+    benchmark(cells_of, first_cell, len(edges) + 1, grids._edges)
 
 
 @pytest.fixture
 def counted(columns):
     grids = RangeGrids(150.0, 5.0, n=len(columns[0]))
     x, y = (grids.place(column, (0.0, 1.0)) for column in columns)
-    return x, y, np.arange(grids.groups.free.n_groups, dtype=np.uint64), grids.groups.grids
+    return (x, y, grids.groups.numbers, empty_tables(x, y)), grids.groups.grids
 
 
 def test_count(benchmark, counted):
-    benchmark(count, *counted[:3])
+    benchmark(count, *counted[0])
 
 
 def test_largest_entry(benchmark, columns, counted):
-    x, y, numbers, grids = counted
-    tables, table = count(x, y, numbers), entropy_table(len(columns[0]))
+    arguments, grids = counted
+    tables, table = count(*arguments), entropy_table(len(columns[0]))
     benchmark(lambda: largest_entry([(tables, grids.rows)], grids.most, table, len(columns[0])))
 
 

@@ -172,8 +172,8 @@ class _RangeGrids:
                 tables = Tables(
                     below.ravel().astype(np.uint32),
                     places=np.array([[0, n_fixed + 1]], dtype=np.uint64),
-                    cuts=np.arange(n_master + 1, dtype=np.uint64).reshape(1, -1),
-                    borders=np.arange(n_fixed + 1, dtype=np.uint64).reshape(1, -1),
+                    cuts=np.arange(n_master + 1, dtype=np.uint32).reshape(1, -1),
+                    borders=np.arange(n_fixed + 1, dtype=np.uint32).reshape(1, -1),
                 )
                 of_k = entries(tables, grids_of(self._plan[i : i + 1]), self.table, len(self.table.g) - 1)
                 matrices[free, 2 : k_max + 1, n_fixed] = of_k[0, 2:]

@@ -11,42 +11,31 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of
+from skdpmic.mic.optimize_axis import N_MASTER, Grids, Tables, grids_of
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
 
 
 class Groups(NamedTuple):
-    """The grids of a plan in groups, and where their partitions are found on an axis with those of the whole plan."""
+    """The grids of a plan in groups."""
 
     grids: Grids
-    free: "Side"
-    fixed: "Side"
+    of_grid: np.ndarray  # int64 (n_grids,) the group
     rounds: tuple  # of pairs: numbers of groups, and the rows of their grids
 
-
-class Side(NamedTuple):
-    """The partitions of one axis, one for each grid."""
-
-    sizes: np.ndarray  # int64 (n_grids,) parts
-    group: np.ndarray  # int64 (n_grids,)
-    row: np.ndarray  # int64 (n_grids,), of Axis.first_cell
-
     @property
-    def n_groups(self):
-        """Number of groups."""
-        return int(self.group[-1]) + 1
+    def numbers(self):
+        """Of all groups."""
+        return np.arange(self.of_grid[-1] + 1, dtype=np.uint64)
 
 
-def groups_of(plan, sizes, n=0):
+def groups_of(plan, n=0):
     """The groups that count n records fastest; for n = 0 one for each master partition.
 
     Parameters
     ----------
     plan : int64 ndarray of shape (n_grids, 3)
         Parts of the fixed axis, ascending parts of the master partition, largest number of merged parts.
-    sizes : pair of int64 ndarrays
-        Sizes of the partitions that the axis to be merged, and the fixed axis, will have: rows of Axis.first_cell.
     n : int, default=0
         Number of records, about.
     """
@@ -56,17 +45,13 @@ def groups_of(plan, sizes, n=0):
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
     grids = grids_of(plan, table=group, cuts=numbers, borders=numbers)
-    free, fixed = (
-        Side(np.ascontiguousarray(plan[:, column]), group, np.searchsorted(all_sizes, plan[:, column]))
-        for column, all_sizes in zip((N_MASTER, N_FIXED), sizes, strict=True)
-    )
     # What both orientations reach in the first group, the cheapest, spares much of the others.
     rounds = tuple(
         (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
         for some in ((0, 1), (1, len(ends)))
         if some[0] < some[1]
     )
-    return Groups(grids, free, fixed, rounds)
+    return Groups(grids, group, rounds)
 
 
 _FEWEST_TO_JOIN = 5000
@@ -121,45 +106,56 @@ def _totient(d):
 # --- The cells of one axis ------------------------------------------------------------------------------------
 
 
+class Edges(NamedTuple):
+    """The partitions of one axis, one for each grid, and all their inner edges."""
+
+    shape: tuple  # number of grids, most edges of one, both ends included
+    n_groups: int
+    group: np.ndarray  # (n_edges,)
+    in_axis: np.ndarray  # (n_edges,) its place in Axis.first_cell, flat
+    in_starts: np.ndarray  # (n_edges,) its place in Cells.starts, flat
+    last_in_starts: np.ndarray  # (n_grids,) the same of each grid's upper end
+    last_group: np.ndarray  # (n_grids,)
+
+
+def edges_of(sizes, group, all_sizes):
+    """The edges of each grid's partition into `sizes` parts, of an axis that has partitions into `all_sizes` parts."""
+    grid = np.repeat(np.arange(len(sizes)), sizes - 1)
+    part = np.concatenate([np.arange(1, size) for size in sizes])
+    width = int(sizes.max()) + 1
+    in_axis = np.searchsorted(all_sizes, sizes)[grid] * (all_sizes[-1] + 1) + part
+    last = np.arange(len(sizes)) * width + sizes
+    return Edges((len(sizes), width), int(group[-1]) + 1, group[grid], in_axis, grid * width + part, last, group)
+
+
 class Cells(NamedTuple):
     """The cells of an axis as the groups see them. Of a numeric axis, they depend on its bounds alone."""
 
     common: np.ndarray  # uint32 (n_groups, n_cells), in which of the cells in common, from 1 on, each cell lies
-    starts: np.ndarray  # uint64 (n_grids, largest size + 1), the common cells where the parts of each partition begin
+    starts: np.ndarray  # uint32 (n_grids, largest size + 1), the common cells where the parts of each partition begin
     n_corners: np.ndarray  # int64 (n_groups,), one more than the cells in common
 
 
-def cells_of(first_cell, n_cells, side):
-    """The cells in common of the partitions of one side.
+def cells_of(first_cell, n_cells, edges):
+    """The cells that the partitions of each group have in common.
 
     Parameters
     ----------
     first_cell : int64 ndarray of shape (n_partitions, largest size + 1)
         Of an :class:`skdpmic.mic.partitions.Axis`.
     n_cells : int
-    side : Side
+    edges : Edges
     """
-    common = np.zeros((side.n_groups, n_cells), dtype=np.uint32)
-    starts = np.empty((len(side.sizes), first_cell.shape[1]), dtype=np.uint64)
-    _find_common_cells(first_cell, *side, common, starts)
-    return Cells(common, starts, common[:, -1].astype(np.int64) + 1)
-
-
-@jit
-def _find_common_cells(first_cell, sizes, group, row, common, starts):
-    """Fill in `common`, which holds zeros, and `starts`: of `Cells`, from the arguments of `cells_of`."""
-    for grid in range(len(sizes)):
-        for i in range(sizes[grid]):
-            common[group[grid], first_cell[row[grid], i]] = 1
-    for i in range(len(common)):
-        cells = np.uint32(0)
-        for cell in range(common.shape[1]):
-            cells += common[i, cell]
-            common[i, cell] = cells
-    for grid in range(len(sizes)):
-        for i in range(sizes[grid]):
-            starts[grid, i] = common[group[grid], first_cell[row[grid], i]] - np.uint32(1)
-        starts[grid, sizes[grid]] = common[group[grid], common.shape[1] - 1]
+    common = np.zeros((edges.n_groups, n_cells), dtype=np.uint32)
+    common[:, 0] = 1
+    place = edges.group * n_cells + first_cell.take(edges.in_axis)
+    common.ravel()[place] = 1
+    np.add.accumulate(common, axis=1, out=common)
+    starts = np.zeros(edges.shape, dtype=np.uint32)
+    starts.ravel()[edges.in_starts] = common.take(place) - np.uint32(1)
+    n_common = common[:, -1]
+    starts.ravel()[edges.last_in_starts] = n_common[edges.last_group]
+    return Cells(common, starts, n_common.astype(np.int64) + 1)
 
 
 # --- The records ----------------------------------------------------------------------------------------------
@@ -173,25 +169,18 @@ class Column(NamedTuple):
     fixed: Cells | None  # and as those that are not
 
 
-def count(free, fixed, numbers):
-    """The tables of some groups.
-
-    Parameters
-    ----------
-    free, fixed : Column
-        The one to be merged, and the fixed one.
-    numbers : uint64 ndarray
-        Of the groups.
-
-    Returns
-    -------
-    Tables
-    """
+def empty_tables(free, fixed):
+    """Room for the tables of all groups, with a column to be merged and a fixed one."""
     parts, rows = free.free, fixed.fixed
-    below = np.empty(np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)  # enough for all groups
-    places = np.empty((len(parts.n_corners), 2), dtype=np.uint64)
-    _count_records(free.cells, fixed.cells, parts.common, rows.common, numbers, below, places)
-    return Tables(below, places, parts.starts, rows.starts)
+    below = np.empty(np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)
+    return Tables(below, np.empty((len(parts.n_corners), 2), dtype=np.uint64), parts.starts, rows.starts)
+
+
+def count(free, fixed, numbers, tables):
+    """Fill in the tables of the groups with these numbers; those of other groups are lost."""
+    parts, rows = free.free.common, fixed.fixed.common
+    _count_records(free.cells, fixed.cells, parts, rows, numbers, tables.below, tables.places)
+    return tables
 
 
 @jit

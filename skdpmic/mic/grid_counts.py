@@ -8,8 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
-from skdpmic.mic.counting import count
-from skdpmic.mic.optimize_axis import CUTS, Tables, entropy_table, largest_entry, rounding_error
+from skdpmic.mic.counting import count, empty_tables
+from skdpmic.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, Tables, entropy_table, largest_entry, rounding_error
 from skdpmic.mic.statistics import ClassGrids, RangeGrids
 
 _NO_VALUES = np.empty(0)
@@ -30,7 +30,7 @@ class ContinuousGrids:
         self._sizes = B, c
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
-        self.n_tables = 2 * self._grids.groups.fixed.n_groups
+        self.n_tables = 2 * len(self._grids.groups.numbers)
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
@@ -108,27 +108,27 @@ class GridScorer:
 
 def _counts(free, fixed, groups):
     """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat."""
-    tables = count(free, fixed, np.arange(groups.free.n_groups, dtype=np.uint64))
+    tables = count(free, fixed, groups.numbers, empty_tables(free, fixed))
+    n_fixed, n_master = groups.grids.rows[:, [N_FIXED, N_MASTER]].T.tolist()
     counts = []
-    for group, grids in groupby(range(len(groups.grids.rows)), key=groups.free.group.tolist().__getitem__):
+    for group, grids in groupby(range(len(n_master)), key=groups.of_grid.tolist().__getitem__):
         grids = list(grids)
-        start, height = tables.places[group].astype(int)
+        start, height = tables.places[group].tolist()
         width = int(free.free.n_corners[group])
         corners = tables.below[start : start + width * height].reshape(width, height)
-        for n_master, same in groupby(grids, key=groups.free.sizes.tolist().__getitem__):
+        for n_parts, same in groupby(grids, key=n_master.__getitem__):
             same = list(same)
-            here = corners[free.free.starts[same[0], : n_master + 1]]
+            here = corners[tables.cuts[same[0], : n_parts + 1]]
             if len(same) < len(grids):  # the table has rows for grids of other master partitions, too
-                rows = [fixed.fixed.starts[grid, : groups.fixed.sizes[grid] + 1] for grid in same]
-                here = here[:, np.unique(np.concatenate(rows))]
+                here = here[:, np.unique(np.concatenate([tables.borders[i, : n_fixed[i] + 1] for i in same]))]
             counts.append(np.diff(np.diff(here, axis=0), axis=1).T.ravel())
     return np.concatenate(counts)
 
 
 def _largest_entry(counts, fixed, groups, table):
     """The largest entry from the counts against some fixed columns, one after the other."""
-    n_parts = groups.free.sizes[np.flatnonzero(np.diff(groups.free.group, prepend=-1))]
     rows = groups.grids.rows.copy()
+    n_parts = rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
     rows[:, CUTS] = 0
     ends = np.cumsum([np.dot(n_parts, cells.n_corners - 1) for cells in fixed])
     parts = np.split(counts, ends[:-1])
@@ -146,4 +146,4 @@ def _tables(counts, fixed, n_parts):
         in_rows = np.cumsum(here.reshape(rows, parts), axis=0, dtype=np.uint32)
         np.cumsum(in_rows, axis=1, dtype=np.uint32, out=corners.reshape(parts + 1, rows + 1)[1:, 1:].T)
     places = np.column_stack([np.append(0, ends[:-1]), n_rows + 1]).astype(np.uint64)
-    return Tables(below, places, np.arange(n_parts.max() + 1, dtype=np.uint64).reshape(1, -1), fixed.starts)
+    return Tables(below, places, np.arange(n_parts.max() + 1, dtype=np.uint32).reshape(1, -1), fixed.starts)

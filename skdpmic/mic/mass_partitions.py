@@ -70,7 +70,7 @@ def mass_tables(ways, plan):
     grids = grids_of(plan)
     most = most_parts(plan, n)
     n_cells = (np.minimum(plan[:, :2], n) + 1).prod(axis=1).cumsum()
-    every = np.arange(max(most[:2]) + 1, dtype=np.uint64).reshape(1, -1)
+    every = np.arange(max(most[:2]) + 1, dtype=np.uint32).reshape(1, -1)
     room = _room(n, every.size)
     first = 0
     while first < len(plan):
@@ -89,7 +89,7 @@ def mass_tables(ways, plan):
 def most_parts(plan, n):
     """`Grids.most` of n records."""
     n_fixed, n_master, k_max = plan.max(axis=0).tolist()
-    return min(n_fixed, n), min(n_master, n), k_max
+    return min(n_fixed, n), min(n_master, n), k_max, len(plan)
 
 
 def _room(n, n_corners):

@@ -81,7 +81,7 @@ class Grids(NamedTuple):
     """Which grids to look at. All is public but, in the grids of MICe, the numbers of parts that ties leave."""
 
     rows: np.ndarray  # uint64 (n_grids, 7), with the columns below
-    most: tuple  # of ints: no grid has more parts on the fixed axis, in the master partition, and after merging
+    most: tuple  # of ints: the most parts of the fixed axis, of the master partition, and after merging; and n_grids
 
 
 # Columns of Grids.rows.
@@ -103,7 +103,7 @@ def grids_of(plan, table=0, cuts=0, borders=0):
     # Bounds spare nothing where there is one grid to look at.
     rows[:, BLOCK] = [_block_of(n_master) if len(plan) > 1 else n_master for n_master in plan[:, N_MASTER].tolist()]
     rows[:, TABLE], rows[:, CUTS], rows[:, BORDERS] = table, cuts, borders
-    return Grids(rows, tuple(plan.max(axis=0).tolist()))
+    return Grids(rows, (*plan.max(axis=0).tolist(), len(plan)))
 
 
 def _block_of(n_master):
@@ -118,8 +118,8 @@ class Tables(NamedTuple):
     """uint32, the tables one after the other: ``below[start + t * height + u]`` counts the records in the first t cells
     of the axis to be merged and the first u cells of the fixed axis."""
     places: np.ndarray  # uint64 (n_tables, 2), start and height of each table
-    cuts: np.ndarray  # uint64 (n, at least n_master + 1), the first cell of each master part, and the number of cells
-    borders: np.ndarray  # uint64 (n, at least n_fixed + 1), of each fixed part
+    cuts: np.ndarray  # uint32 (n, at least n_master + 1), the first cell of each master part, and the number of cells
+    borders: np.ndarray  # uint32 (n, at least n_fixed + 1), of each fixed part
 
 
 def largest_entry(counted, most, table, total):
@@ -139,7 +139,7 @@ def largest_entry(counted, most, table, total):
     largest = 0.0
     units, room = _units(table, total, most), _room(most)
     for tables, rows in counted:
-        largest = _optimize_axis(largest, _NOT_KEPT, *tables, rows, *table[:3], units, *room)
+        largest = _optimize_axis(largest, *tables, rows, *table[:3], units, *room)
     return largest
 
 
@@ -150,10 +150,11 @@ def entries(tables, grids, table, total):
     """
     rows = grids.rows.copy()
     rows[:, BLOCK] = rows[:, N_MASTER]
-    n_mi = np.full((len(rows), grids.most[K_MAX] + 1), _UNKNOWN)
-    n_mi[:, :2] = 0
-    units = _units(table, total, grids.most)
-    _optimize_axis(0.0, n_mi, *tables, rows, *table[:3], units, *_room(grids.most))
+    units, room = _units(table, total, grids.most), _room(grids.most)
+    n_mi = room[-1]
+    n_mi[:], n_mi[:, :2] = _UNKNOWN, 0
+    _optimize_axis(0.0, *tables, rows, *table[:3], units, *room)
+    n_mi = n_mi[: len(rows)]
     k = np.arange(n_mi.shape[1])
     known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no more parts hold records
     n_mi = np.take_along_axis(n_mi, known, axis=1)
@@ -164,7 +165,6 @@ def entries(tables, grids, table, total):
 _UNKNOWN = np.iinfo(np.int64).min
 
 
-_NOT_KEPT = np.empty((0, 0), dtype=np.int64)
 _LOG2 = np.array([0.0] + [math.log2(k) for k in range(1, 2**12)])
 
 
@@ -177,12 +177,13 @@ def _units(table, total, most):
 
 def _room(most):
     """The last arguments of `_optimize_axis`: arrays to work in."""
-    n_fixed, n_master, k_max = most
+    n_fixed, n_master, k_max, n_grids = most
     return (
         np.empty(n_master + 1, dtype=np.uint64),
         np.empty(n_fixed + 2, dtype=np.uint64),
         np.empty((n_master + 1, n_fixed + 1), dtype=np.uint32),
         np.empty((k_max + 1, n_master + 1), dtype=np.int64),
+        np.empty((n_grids, k_max + 1), dtype=np.int64),
     )
 
 
@@ -215,7 +216,9 @@ def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, val
         columns[t, width] = before
         best[1, t] = first - g[before]
         best[k_max, t] = rest - g[columns[m, width] - before]
-        largest = max(largest, best[1, t] + best[k_max, t])
+        two_parts = best[1, t] + best[k_max, t]
+        if two_parts > largest:
+            largest = two_parts
     return largest
 
 
@@ -243,25 +246,28 @@ def _merge(best, columns, m, width, values, g, k_max, block):
             next_k = k + one if k + one < k_max else k
             here, there = best[k - one, first] + best[0, first], best[next_k - one, first] + best[0, first]
             for s in range(first + one, t):
-                here = max(here, best[k - one, s] + best[0, s])
-                there = max(there, best[next_k - one, s] + best[0, s])
-            if is_inside:
-                here = max(here, best[k, border] + best[0, border])
-                there = max(there, best[next_k, border] + best[0, border])
+                weight = best[k - one, s] + best[0, s]
+                if weight > here:
+                    here = weight
+                weight = best[next_k - one, s] + best[0, s]
+                if weight > there:
+                    there = weight
+            if is_inside and best[k, border] + best[0, border] > here:
+                here = best[k, border] + best[0, border]
+            if is_inside and best[next_k, border] + best[0, border] > there:
+                there = best[next_k, border] + best[0, border]
             best[k, t], best[next_k, t] = here, there
 
 
 @jit
 def _optimize_axis(
-    largest, n_mi, below, places, cuts, borders, grids, g, g_pairs, shift, units, starts, ends, columns, best
+    largest, below, places, cuts, borders, grids, g, g_pairs, shift, units, starts, ends, columns, best, n_mi
 ):
-    """The larger of `largest` and all entries; fills in ``n_mi[grid, k]`` for each k whose best merge it had to find.
+    """The larger of `largest` and all entries.
 
     Parameters
     ----------
     largest : float
-    n_mi : int64 ndarray of shape (n_grids, largest k_max + 1) or (0, 0)
-        Not filled in if it has no rows.
     below, places, cuts, borders
         Of `Tables`.
     grids : uint64 ndarray
@@ -269,14 +275,15 @@ def _optimize_axis(
     g, g_pairs, shift
         Of `EntropyTable`.
     units : ndarray of shape (largest k_max + 1,)
-    starts, ends, columns, best
+    starts, ends, columns, best, n_mi
         Room. A grid with m used master parts and n_columns used columns uses
 
         - ``starts[t]``: where master part t begins in `below`,
         - ``ends[j]``: the row of the table where column j begins,
         - ``columns[t, j]``: the records of the first t master parts in column j, or in a pair of columns; last, in all,
         - ``best[k, t]``: the largest weight of the first t master parts in at most k segments; for k = 0, the weight of
-          the segment from t on, up to where the search has come; for the last k, up to the end.
+          the segment from t on, up to where the search has come; for the last k, up to the end,
+        - ``n_mi[grid, k]``: n I of the best merge into k parts, for each k that it had to be found for.
     """
     one, two = np.uint64(1), np.uint64(2)
     for grid in range(np.uint64(len(grids))):
@@ -317,8 +324,7 @@ def _optimize_axis(
             columns, best, below, starts, ends, m, width, in_pairs, np.uint64(shift), values, g, k_max
         )
         largest = max(largest, (constant + two_parts) / units[2])
-        if grid < len(n_mi):
-            n_mi[grid, 2] = constant + two_parts
+        n_mi[grid, 2] = constant + two_parts
         for k in range(two, k_max):
             best[k, 1] = best[1, 1]
 
@@ -333,8 +339,7 @@ def _optimize_axis(
                 entry = (constant + sum_) / units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
                 if block == m:
                     largest = max(largest, entry)
-                    if grid < len(n_mi):
-                        n_mi[grid, k] = constant + sum_
+                    n_mi[grid, k] = constant + sum_
                 elif entry > largest:
                     break
                 k -= one

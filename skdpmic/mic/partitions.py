@@ -65,61 +65,69 @@ def refine(lo, hi, partitions):
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
-    edges = lo + parts * ((hi - lo) / sizes)[of_size]
-    order = np.argsort(edges, kind="stable")  # the exact edges ascend; rounding may swap equal ones
-    edges = edges[order]
-    is_new = np.ones(len(edges), dtype=bool)
-    np.greater(edges[1:], edges[:-1], out=is_new[1:])
-    edges_up_to = np.cumsum(is_new)
+    edges, places = np.empty(len(parts)), np.empty(len(parts), dtype=np.int64)
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
-    first_cell[of_size[order], parts[order]] = edges_up_to
-    first_cell[np.arange(len(sizes)), sizes] = edges_up_to[-1] + 1
-    return edges[is_new], first_cell
+    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, places, first_cell)
+    return edges[:n_distinct], first_cell
+
+
+@jit
+def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
+    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is room."""
+    for j in range(len(parts)):
+        edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
+        # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
+        at = j
+        while at > 0 and edges[at - 1] > edge:
+            edges[at] = edges[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        edges[at] = edge
+        order[at] = j
+    n_distinct = 0
+    for at in range(len(parts)):
+        if at == 0 or edges[at] > edges[n_distinct - 1]:
+            edges[n_distinct] = edges[at]
+            n_distinct += 1
+        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
+    for row in range(len(sizes)):
+        first_cell[row, sizes[row]] = n_distinct + 1
+    return n_distinct
 
 
 def locate(values, edges, lo, hi):
-    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster."""
-    return locate_in(values, buckets_of(edges, lo, hi, len(values)))
+    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
 
-
-class Buckets(NamedTuple):
-    """Buckets of equal width, which narrow the search for a value among edges.
-
-    The bucket number never falls as the value grows, rounding included, so an edge in an earlier bucket lies below the
-    value. The more values, the more buckets are worth while.
+    Buckets of equal width narrow the search. The bucket number never falls as the value grows, rounding
+    included, so an edge in an earlier bucket lies below the value. The more values, the more buckets are worth while.
     """
-
-    lo: float
-    per_unit: float  # buckets; infinite in the narrowest ranges
-    edges_before: np.ndarray  # uint32 (n_buckets,)
-    edges: np.ndarray  # and at last NaN: at most no value, not even an infinite one
+    return locate_between(values, np.append(edges, np.nan), lo, hi)
 
 
-def buckets_of(edges, lo, hi, n_values):
-    """The buckets of ascending, different `edges` in the range [lo, hi], for about so many values."""
-    n_buckets = len(edges) * min(max(2, n_values // (16 * len(edges))), 8) + 1
-    per_unit = n_buckets / (float(hi) - float(lo))
-    with np.errstate(invalid="ignore"):  # at lo, 0 * infinity
-        position = np.fmax((edges - lo) * per_unit, 0.0)  # 0 for NaN
-    bucket = np.minimum(position, n_buckets - 1).astype(np.int64)
+def locate_between(values, guarded, lo, hi):
+    """The same, with NaN after the last edge: at most no value, not even an infinite one."""
+    n_edges = len(guarded) - 1
+    n_buckets = n_edges * min(max(2, len(values) // (16 * n_edges)), 8) + 1
     edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
-    np.cumsum(np.bincount(bucket, minlength=n_buckets), out=edges_before[1:], dtype=np.uint32)
-    return Buckets(float(lo), per_unit, edges_before[:-1], np.append(edges, np.nan))
-
-
-def locate_in(values, buckets):
-    """The same as `locate`, with what :func:`buckets_of` has made ready."""
     cells = np.empty(len(values), dtype=np.uint32)
-    _locate(np.ascontiguousarray(values, dtype=np.float64), *buckets, cells)
+    _locate(np.ascontiguousarray(values, dtype=np.float64), float(lo), float(hi), guarded, edges_before, cells)
     return cells
 
 
 @jit
-def _locate(values, lo, per_unit, edges_before, edges, cells):
-    """Fill in `cells`."""
-    last = np.float64(len(edges_before) - 1)
+def _locate(values, lo, hi, edges, edges_before, cells):
+    """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b."""
+    n_buckets = len(edges_before) - 1
+    per_unit = n_buckets / (hi - lo)
+    last = n_buckets - 1.0
+    # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
+    for i in range(len(edges) - 1):
+        position = (edges[i] - lo) * per_unit
+        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+        edges_before[bucket + np.uint64(1)] += np.uint32(1)
+    for bucket in range(n_buckets):
+        edges_before[bucket + 1] += edges_before[bucket]
     for i in range(len(values)):
-        # Where the position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
         position = (values[i] - lo) * per_unit
         bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
         cell = edges_before[bucket]

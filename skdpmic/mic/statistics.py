@@ -5,10 +5,10 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.mic.arguments import check_pair, check_pair_bounds
-from skdpmic.mic.counting import Column, cells_of, count, groups_of
+from skdpmic.mic.counting import Cells, Column, cells_of, count, edges_of, empty_tables, groups_of
 from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_size
 from skdpmic.mic.optimize_axis import entropy_table, largest_entry, rounding_error
-from skdpmic.mic.partitions import buckets_of, equipartitions, locate_in, refine
+from skdpmic.mic.partitions import equipartitions, locate_between, refine
 
 # --- Which grids ----------------------------------------------------------------------------------------------
 
@@ -70,31 +70,37 @@ class RangeGrids:
     """
 
     def __init__(self, B, c, master="reduced", n=0):
-        self.plan, self._partitions, self.groups = continuous_grids(B, c, master, n)
+        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n)
         self._latest = None, None
 
     def place(self, values, bounds):
         """The values as a column."""
-        key = *bounds, len(values)
         latest, cells = self._latest
-        if latest != key:
-            cells = self._cells(*key)
-            self._latest = key, cells  # columns often have one range
-        buckets, free, fixed = cells
-        return Column(locate_in(values, buckets), free, fixed)
+        if latest != bounds:
+            cells = self._cells(*bounds)
+            self._latest = bounds, cells  # columns often have one range
+        edges, free, fixed = cells
+        return Column(locate_between(values, edges, *bounds), free, fixed)
 
-    def _cells(self, lo, hi, n_values):
+    def _cells(self, lo, hi):
         edges, first_cell = refine(lo, hi, self._partitions)
-        both = (cells_of(first_cell, len(edges) + 1, side) for side in (self.groups.free, self.groups.fixed))
-        return buckets_of(edges, lo, hi, n_values), *both
+        common, starts, n_corners = cells_of(first_cell, len(edges) + 1, self._edges)
+        n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
+        free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
+        fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
+        return np.append(edges, np.nan), free, fixed
 
 
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master="reduced", n=0):
-    """The plan, all partitions of an axis in it, and the groups; kept, as they depend on nothing else."""
+    """The plan, all partitions of an axis in it, the groups, and the edges of all; kept, as they are public.
+
+    The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
+    """
     plan = needed_grids(continuous_plan(B, c, master))
-    partitions = equipartitions(plan[:, :2])
-    return plan, partitions, groups_of(plan, (partitions.sizes, partitions.sizes), n)
+    partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
+    both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
+    return plan, partitions, groups, edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
 
 
 class ClassGrids:
@@ -110,23 +116,24 @@ class ClassGrids:
     def __init__(self, n_classes, B, c):
         self.plan = discrete_plan(B, c, n_classes)
         self._partitions = equipartitions(self.plan[:, 1])
-        self.groups = groups_of(self.plan, (self._partitions.sizes, np.array([n_classes])))
-        self._classes = cells_of(np.arange(n_classes + 1).reshape(1, -1), n_classes, self.groups.fixed)
+        self.groups = groups_of(self.plan)
+        self._edges = edges_of(self.plan[:, 1], self.groups.of_grid, self._partitions.sizes)
+        of_classes = edges_of(self.plan[:, 0], self.groups.of_grid, self.plan[:, 0])
+        self._classes = cells_of(np.arange(n_classes + 1).reshape(1, -1), n_classes, of_classes)
         self._latest = None, None
 
     def place(self, values, bounds):
         """The values as a column."""
-        key = *bounds, len(values)
         latest, cells = self._latest
-        if latest != key:
-            cells = self._cells(*key)
-            self._latest = key, cells
-        buckets, free = cells
-        return Column(locate_in(values, buckets), free, None)
+        if latest != bounds:
+            cells = self._cells(*bounds)
+            self._latest = bounds, cells
+        edges, free = cells
+        return Column(locate_between(values, edges, *bounds), free, None)
 
-    def _cells(self, lo, hi, n_values):
+    def _cells(self, lo, hi):
         edges, first_cell = refine(lo, hi, self._partitions)
-        return buckets_of(edges, lo, hi, n_values), cells_of(first_cell, len(edges) + 1, self.groups.free)
+        return np.append(edges, np.nan), cells_of(first_cell, len(edges) + 1, self._edges)
 
     def place_codes(self, codes):
         """Class numbers as a column."""
@@ -139,7 +146,10 @@ class ClassGrids:
 def mic_r_of_columns(ways, groups, table):
     """The largest I / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
     n = len(ways[0][0].cells)
-    counted = ((count(*way, numbers), rows) for numbers, rows in groups.rounds for way in ways)
+    ways = [(*way, empty_tables(*way)) for way in ways]
+    counted = (
+        (count(free, fixed, numbers, tables), rows) for numbers, rows in groups.rounds for free, fixed, tables in ways
+    )
     return min(largest_entry(counted, groups.grids.most, table, n), 1.0)
 
 

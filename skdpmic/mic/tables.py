@@ -57,15 +57,15 @@ def _largest_entry(counts, sizes):
     if not sizes:
         return 0.0
     n_rows, n_columns = counts.shape
-    n_fixed = np.array([n_fixed for n_fixed, _ in sizes], dtype=np.uint64)
+    n_fixed = np.array([n_fixed for n_fixed, _ in sizes])
     grids = grids_of(np.array([(n_fixed, n_rows, k_max) for n_fixed, k_max in sizes]), borders=np.arange(len(sizes)))
     below = np.zeros((n_rows + 1, n_columns + 1), dtype=np.uint32)
     below[1:, 1:] = counts.cumsum(axis=0).cumsum(axis=1)
     tables = Tables(
         below.ravel(),
         places=np.array([[0, n_columns + 1]], dtype=np.uint64),
-        cuts=np.arange(n_rows + 1, dtype=np.uint64).reshape(1, -1),
-        borders=np.arange(n_columns + 1, dtype=np.uint64) * np.uint64(n_columns) // n_fixed[:, np.newaxis],
+        cuts=np.arange(n_rows + 1, dtype=np.uint32).reshape(1, -1),
+        borders=(np.arange(n_columns + 1) * n_columns // n_fixed[:, np.newaxis]).astype(np.uint32),
     )
     table = entropy_table(_TOTAL + counts.size)
     return min(largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1])), 1.0)

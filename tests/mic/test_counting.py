@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skdpmic.mic.counting import Column, cells_of, count, groups_of
+from skdpmic.mic.counting import Column, cells_of, count, edges_of, empty_tables, groups_of
 from skdpmic.mic.partitions import equipartitions, range_axis
 from skdpmic.mic.statistics import continuous_plan, needed_grids
 from tests.naive import naive_counts, naive_parts
@@ -14,11 +14,11 @@ from tests.naive import naive_counts, naive_parts
 def _columns(x, y, plan, n):
     """`x` to be merged, `y` fixed, and their groups."""
     partitions = equipartitions(plan[:, :2])
-    groups = groups_of(plan, (partitions.sizes, partitions.sizes), n)
+    groups = groups_of(plan, n)
     columns = []
-    for values, side in ((x, groups.free), (y, groups.fixed)):
+    for values, parts in ((x, plan[:, 1]), (y, plan[:, 0])):
         axis = range_axis(values, (-0.1, 1.3), partitions)
-        cells = cells_of(axis.first_cell, axis.n_cells, side)
+        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
         columns.append(Column(axis.cells, cells, cells))
     return *columns, groups
 
@@ -32,7 +32,7 @@ def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
     free, fixed, groups = _columns(x, y, plan, n)
     seen = 0
     for numbers, rows in groups.rounds:
-        tables = count(free, fixed, numbers)
+        tables = count(free, fixed, numbers, empty_tables(free, fixed))
         for n_fixed, n_master, _, _, table, cuts, borders in rows.tolist():
             start, height = tables.places[table].tolist()
             corners = [
@@ -53,12 +53,12 @@ def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
 def test_cells_in_common_are_the_different_edges_of_a_group(n):
     plan = needed_grids(continuous_plan(40, 1.5, "reduced"))
     partitions = equipartitions(plan[:, :2])
-    groups = groups_of(plan, (partitions.sizes, partitions.sizes), n)
+    groups = groups_of(plan, n)
     axis = range_axis(np.empty(0), (0.0, 1.0), partitions)
-    for side in (groups.free, groups.fixed):
-        cells = cells_of(axis.first_cell, axis.n_cells, side)
-        for number in range(side.n_groups):
-            rows = [np.flatnonzero(partitions.sizes == size)[0] for size in side.sizes[side.group == number]]
+    for parts in (plan[:, 1], plan[:, 0]):
+        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
+        for number in groups.numbers.tolist():
+            rows = [np.flatnonzero(partitions.sizes == size)[0] for size in parts[groups.of_grid == number]]
             edges = {axis.first_cell[row, i] for row in rows for i in range(1, partitions.sizes[row])}
             expected = [1 + sum(edge <= cell for edge in edges) for cell in range(axis.n_cells)]
             assert cells.common[number].tolist() == expected
@@ -67,8 +67,7 @@ def test_cells_in_common_are_the_different_edges_of_a_group(n):
 
 def test_many_records_share_tables_and_few_do_not():
     plan = needed_grids(continuous_plan(200.0, 5.0, "reduced"))
-    sizes = (equipartitions(plan[:, :2]).sizes,) * 2
-    n_groups = [groups_of(plan, sizes, n).free.n_groups for n in (0, 10_000, 10**6, 10**9)]
+    n_groups = [len(groups_of(plan, n).numbers) for n in (0, 10_000, 10**6, 10**9)]
     assert n_groups[0] == len(np.unique(plan[:, 1]))
     assert n_groups == sorted(n_groups, reverse=True)
     assert n_groups[1] < n_groups[0]

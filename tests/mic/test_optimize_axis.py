@@ -10,7 +10,7 @@ from tests.naive import naive_entry, naive_largest_entry
 def table_of(counts):
     """A table of counts, with a row for each master part, as it is given to the kernel."""
     below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32)
-    n_rows, n_columns = (np.arange(length, dtype=np.uint64).reshape(1, -1) for length in below.shape)
+    n_rows, n_columns = (np.arange(length, dtype=np.uint32).reshape(1, -1) for length in below.shape)
     return Tables(below.ravel(), np.array([[0, below.shape[1]]], dtype=np.uint64), n_rows, n_columns)
 
 
@@ -61,9 +61,9 @@ def test_what_is_already_found_stays():
     good, n = np.diag([5, 5, 5, 5]), int(counts.sum())
     grids = grids_of(np.array([[4, 10, 4]])), grids_of(np.array([[4, 4, 4]]))
     both = [(table_of(table), each.rows) for table, each in zip((counts, good), grids, strict=True)]
-    alone = largest_entry(both[:1], (4, 10, 4), entropy_table(n), n)
+    alone = largest_entry(both[:1], (4, 10, 4, 1), entropy_table(n), n)
     assert alone == pytest.approx(entries_of(counts, 4).max())
-    assert largest_entry([*both[:1], *both[:1]], (4, 10, 4), entropy_table(n), n) == alone
+    assert largest_entry([*both[:1], *both[:1]], (4, 10, 4, 1), entropy_table(n), n) == alone
 
 
 def test_several_grids_of_several_tables_give_the_largest_of_all():

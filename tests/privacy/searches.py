@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.mic.counting import _count_records, cells_of, groups_of
+from skdpmic.mic.counting import _count_records, cells_of, edges_of, groups_of
 from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
+from skdpmic.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table, grids_of
 from skdpmic.mic.partitions import class_axis, equipartitions, range_axis, refine
 from skdpmic.mic.rank_grids import mic_e_of_ranks
 from skdpmic.mic.statistics import continuous_plan, discrete_plan
@@ -33,25 +33,28 @@ class _Way(NamedTuple):
     places: np.ndarray
 
 
-def _way(free, fixed, groups):
+def _way(free, fixed, plan):
+    """From two axes with the sizes of their partitions."""
+    groups = groups_of(plan)
     free, fixed = (
-        cells_of(axis.first_cell, axis.n_cells, side) for axis, side in ((free, groups.free), (fixed, groups.fixed))
+        cells_of(axis.first_cell, axis.n_cells, edges_of(plan[:, column], groups.of_grid, sizes))
+        for column, (axis, sizes) in ((1, free), (0, fixed))
     )
-    numbers = np.arange(groups.free.n_groups, dtype=np.uint64)
     below = np.empty(np.dot(free.n_corners, fixed.n_corners), dtype=np.uint32)
-    places = np.empty((len(numbers), 2), dtype=np.uint64)
-    return _Way(free.common, fixed.common, free.starts, fixed.starts, numbers, groups.grids.rows, below, places)
+    places = np.empty((len(groups.numbers), 2), dtype=np.uint64)
+    rows = groups.grids.rows
+    return _Way(free.common, fixed.common, free.starts, fixed.starts, groups.numbers, rows, below, places)
 
 
 @numba.njit
 def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
     part, row, cuts, borders, groups, grids, below, places = way
     _count_records(free_cells, fixed_cells, part, row, groups, below, places)
-    table, units, not_kept = entropies
-    starts, ends, columns, best = room
+    table, units = entropies
+    starts, ends, columns, best, n_mi = room
     return _optimize_axis(
-        largest, not_kept, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, units, starts,
-        ends, columns, best,
+        largest, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, units, starts,
+        ends, columns, best, n_mi,
     )  # fmt: skip
 
 
@@ -122,9 +125,9 @@ def numeric_places(B, c, positions):
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
     x, y = range_axis(x, (0.0, 1.0), partitions), range_axis(y, (0.0, 1.0), partitions)
-    groups = groups_of(plan, (partitions.sizes, partitions.sizes))
-    ways = _way(x, y, groups), _way(y, x, groups)
-    return x.cells, y.cells, ways, groups.grids.most, np.array([symmetry.ravel() for symmetry in symmetries])
+    both = (x, partitions.sizes), (y, partitions.sizes)
+    ways = _way(*both, plan), _way(*both[::-1], plan)
+    return x.cells, y.cells, ways, grids_of(plan).most, np.array([symmetry.ravel() for symmetry in symmetries])
 
 
 def _flips(places):
@@ -142,9 +145,8 @@ def class_places(n_classes, B, c):
     ]
     partitions = equipartitions(plan[:, 1])
     x, y = range_axis((x + 0.5) / n_master, (0.0, 1.0), partitions), class_axis(codes, n_classes)
-    groups = groups_of(plan, (partitions.sizes, np.array([n_classes])))
-    most = groups.grids.most
-    return x.cells, y.cells, (_way(x, y, groups),), most, np.array([symmetry.ravel() for symmetry in symmetries])
+    ways = (_way((x, partitions.sizes), (y, np.array([n_classes])), plan),)
+    return x.cells, y.cells, ways, grids_of(plan).most, np.array([symmetry.ravel() for symmetry in symmetries])
 
 
 def largest_change_of_mic_r(n, places):
@@ -154,7 +156,7 @@ def largest_change_of_mic_r(n, places):
 
 
 def _entropies(n, most):
-    return entropy_table(n), _units(entropy_table(n), n, most), np.empty((0, 0), dtype=np.int64)
+    return entropy_table(n), _units(entropy_table(n), n, most)
 
 
 def climb_mic_r(seed, n, n_steps, places):
