@@ -6,6 +6,7 @@ from sklearn.utils import gen_even_slices
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
+_SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
 
 
 def each_feature(function, columns, lower, upper, n_jobs):
@@ -24,13 +25,19 @@ def each_feature(function, columns, lower, upper, n_jobs):
     list of length n_features
         In order, whatever `n_jobs` is.
     """
-    n_features = len(columns)
-    n_blocks = min(n_features, max(1, effective_n_jobs(n_jobs) * 4))
+    n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
+    if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
+        return _each_of_block(function, columns, lower, upper)
+    n_blocks = min(n_features, n_workers * 4)
     blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_each_of_block)(function, columns[block], lower[block], upper[block])
         for block in gen_even_slices(n_features, n_blocks)
     )
     return [result for block in blocks for result in block]
+
+
+def _are_short(columns):
+    return isinstance(columns, np.ndarray) and columns.shape[1] < _SHORT
 
 
 def _each_of_block(function, columns, lower, upper):

@@ -112,6 +112,7 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
 # --- The table ----------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def _interpolate(name, n, epsilon, n_classes):
     """Merged parts k of an axis, or parts m = c k of its master partition.
 

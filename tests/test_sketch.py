@@ -175,6 +175,7 @@ def test_counting_and_merging_leave_the_other_sketch_alone():
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_jobs_do_not_change_the_counts(backend, monkeypatch):
     monkeypatch.setattr("skdpmic.sketch._FEATURES_AT_ONCE", 3)
+    monkeypatch.setattr("skdpmic.columns._SHORT", 0)
     with parallel_config(backend=backend, n_jobs=2):
         assert RangeGridSketch(**KINDS[0]).update(*table()) == sketched(KINDS[0])[0]
 
@@ -220,7 +221,8 @@ def test_for_one_seed_all_ways_publish_the_same(name, target):
 
 @seeded
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_jobs_do_not_change_what_is_published(backend):
+def test_jobs_do_not_change_what_is_published(backend, monkeypatch):
+    monkeypatch.setattr("skdpmic.columns._SHORT", 0)
     X, y = table()
     expected = published(DPMICScorer(random_state=0, **CONTINUOUS).fit(X, y))
     with parallel_config(backend=backend, n_jobs=2):
