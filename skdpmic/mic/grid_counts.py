@@ -4,12 +4,20 @@ All grids with one master partition are read from one table: the cells that thei
 the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know.
 """
 
-from itertools import groupby
-
 import numpy as np
 
 from skdpmic.mic.counting import count, empty_tables
-from skdpmic.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, Tables, entropy_table, largest_entry, rounding_error
+from skdpmic.mic.jit import jit
+from skdpmic.mic.optimize_axis import (
+    CUTS,
+    N_FIXED,
+    N_MASTER,
+    TABLE,
+    Tables,
+    entropy_table,
+    largest_entry,
+    rounding_error,
+)
 from skdpmic.mic.statistics import ClassGrids, RangeGrids
 
 _NO_VALUES = np.empty(0)
@@ -30,6 +38,7 @@ class ContinuousGrids:
         self._sizes = B, c
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
+        self._scores = _Scores(self._grids.groups)
         self.n_tables = 2 * len(self._grids.groups.numbers)
 
     def place(self, y):
@@ -46,7 +55,7 @@ class ContinuousGrids:
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
         fixed = self._grids.place(_NO_VALUES, bounds).fixed
-        return _largest_entry(counts, [self._target.fixed, fixed], self._grids.groups, table)
+        return self._scores.largest_entry(counts, [self._target.fixed, fixed], table)
 
     def rounding_error(self, n):
         """Bound on the distance of a score of n records from its exact value."""
@@ -68,6 +77,7 @@ class DiscreteGrids:
     def __init__(self, n_classes, B, c):
         self._grids = ClassGrids(n_classes, B, c)
         self._target = self.place(np.empty(0, dtype=np.int64))
+        self._scores = _Scores(self._grids.groups)
 
     def place(self, codes):
         """The target's class numbers, made ready to be counted with features."""
@@ -79,7 +89,7 @@ class DiscreteGrids:
 
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
-        return _largest_entry(counts, [self._target.fixed], self._grids.groups, table)
+        return self._scores.largest_entry(counts, [self._target.fixed], table)
 
     def rounding_error(self, n):
         """Bound on the distance of a score of n records from its exact value."""
@@ -106,44 +116,91 @@ class GridScorer:
         return self._grids.score(counts, bounds, self._table)
 
 
+# --- From tables of several master partitions to those of each, and back -------------------------------------------
+
+
 def _counts(free, fixed, groups):
     """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat."""
     tables = count(free, fixed, groups.numbers, empty_tables(free, fixed))
-    n_fixed, n_master = groups.grids.rows[:, [N_FIXED, N_MASTER]].T.tolist()
-    counts = []
-    for group, grids in groupby(range(len(n_master)), key=groups.of_grid.tolist().__getitem__):
-        grids = list(grids)
-        start, height = tables.places[group].tolist()
-        width = int(free.free.n_corners[group])
-        corners = tables.below[start : start + width * height].reshape(width, height)
-        for n_parts, same in groupby(grids, key=n_master.__getitem__):
-            same = list(same)
-            here = corners[tables.cuts[same[0], : n_parts + 1]]
-            if len(same) < len(grids):  # the table has rows for grids of other master partitions, too
-                here = here[:, np.unique(np.concatenate([tables.borders[i, : n_fixed[i] + 1] for i in same]))]
-            counts.append(np.diff(np.diff(here, axis=0), axis=1).T.ravel())
-    return np.concatenate(counts)
+    counts = np.empty(len(tables.below), dtype=np.uint32)
+    is_border = np.empty(int(tables.places[:, 1].max()), dtype=np.bool_)
+    return counts[: _fill_counts(counts, is_border, *tables, groups.grids.rows)].copy()
 
 
-def _largest_entry(counts, fixed, groups, table):
-    """The largest entry from the counts against some fixed columns, one after the other."""
-    rows = groups.grids.rows.copy()
-    n_parts = rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
-    rows[:, CUTS] = 0
-    ends = np.cumsum([np.dot(n_parts, cells.n_corners - 1) for cells in fixed])
-    parts = np.split(counts, ends[:-1])
-    counted = ((_tables(part, cells, n_parts), rows) for part, cells in zip(parts, fixed, strict=True))
-    return min(largest_entry(counted, groups.grids.most, table, len(table.g) - 1), 1.0)
+@jit
+def _fill_counts(counts, is_border, below, places, cuts, borders, grids):
+    """Fill in the first of `counts`, and return how many; `is_border` is room for the rows of a table."""
+    one, at, first = np.uint64(1), np.uint64(0), np.uint64(0)
+    while first < len(grids):
+        start, height = places[grids[first, TABLE], 0], places[grids[first, TABLE], 1]
+        for u in range(height):
+            is_border[u] = False
+        grid = first
+        while grid < len(grids) and grids[grid, N_MASTER] == grids[first, N_MASTER]:
+            for i in range(grids[grid, N_FIXED] + one):
+                is_border[borders[grid, i]] = True
+            grid += one
+        lower = np.uint64(0)
+        for upper in range(one, height):
+            if is_border[upper]:
+                for t in range(grids[first, N_MASTER]):
+                    left, right = start + cuts[first, t] * height, start + cuts[first, t + one] * height
+                    here = below[right + upper] - below[right + lower]
+                    counts[at] = here - (below[left + upper] - below[left + lower])
+                    at += one
+                lower = upper
+        first = grid
+    return at
 
 
-def _tables(counts, fixed, n_parts):
-    """The tables that `count` makes of records, for master partitions of `n_parts` each."""
-    n_rows = fixed.n_corners - 1
-    ends = np.cumsum((n_parts + 1) * (n_rows + 1))
-    below = np.zeros(ends[-1], dtype=np.uint32)
-    of_tables = np.split(counts, np.cumsum(n_parts * n_rows)[:-1])
-    for corners, here, parts, rows in zip(np.split(below, ends[:-1]), of_tables, n_parts, n_rows, strict=True):
-        in_rows = np.cumsum(here.reshape(rows, parts), axis=0, dtype=np.uint32)
-        np.cumsum(in_rows, axis=1, dtype=np.uint32, out=corners.reshape(parts + 1, rows + 1)[1:, 1:].T)
-    places = np.column_stack([np.append(0, ends[:-1]), n_rows + 1]).astype(np.uint64)
-    return Tables(below, places, np.arange(n_parts.max() + 1, dtype=np.uint32).reshape(1, -1), fixed.starts)
+class _Scores:
+    """Scores features from counts; what depends on public numbers only is made ready.
+
+    Parameters
+    ----------
+    groups : Groups
+        One for each master partition.
+    """
+
+    def __init__(self, groups):
+        rows = groups.grids.rows.copy()
+        rows[:, CUTS] = 0
+        self._grids = groups.grids._replace(rows=rows)
+        self._n_parts = rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
+        self._cuts = np.arange(self._n_parts.max() + 1, dtype=np.uint32).reshape(1, -1)
+
+    def largest_entry(self, counts, fixed, table):
+        """The largest entry from the counts against some fixed columns, one after the other."""
+        counted = ((tables, self._grids.rows) for tables in self._tables(counts, fixed))
+        return min(largest_entry(counted, self._grids.most, table, len(table.g) - 1), 1.0)
+
+    def _tables(self, counts, fixed):
+        """The tables that `count` makes of records."""
+        start = 0
+        for cells in fixed:
+            end = start + np.dot(self._n_parts, cells.n_corners - 1)
+            below = np.empty(np.dot(self._n_parts + 1, cells.n_corners), dtype=np.uint32)
+            places = np.empty((len(self._n_parts), 2), dtype=np.uint64)
+            _fill_tables(counts[start:end], self._n_parts, cells.n_corners, below, places)
+            yield Tables(below, places, self._cuts, cells.starts)
+            start = end
+
+
+@jit
+def _fill_tables(counts, n_parts, heights, below, places):
+    """Fill in ``Tables.below`` and ``Tables.places``."""
+    one, start, at = np.uint64(1), np.uint64(0), np.uint64(0)
+    for table in range(len(n_parts)):
+        width, height = np.uint64(n_parts[table]), np.uint64(heights[table])
+        places[table, 0], places[table, 1] = start, height
+        for u in range(height):
+            below[start + u] = 0
+        for t in range(width):
+            start += height
+            in_part = np.uint32(0)
+            below[start] = 0
+            for u in range(one, height):
+                in_part += counts[at + (u - one) * width + t]
+                below[start + u] = below[start - height + u] + in_part
+        start += height
+        at += width * (height - one)
