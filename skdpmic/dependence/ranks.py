@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
+from skdpmic.mic.jit import jit, leaf
 
 MAX_RECORDS = 2**31 - 1
 
@@ -208,7 +208,7 @@ def _distances_to_earlier(ranks):
     return distances
 
 
-@jit
+@leaf
 def _add(tree, place, amount):
     """Add `amount` to entry `place` of a Fenwick tree: node k holds the sum of the entries k - (k & -k) ... k - 1."""
     node = place + 1
@@ -217,7 +217,7 @@ def _add(tree, place, amount):
         node += node & -node
 
 
-@jit
+@leaf
 def _sum_below(tree, place):
     """The sum of the entries 0 ... place - 1 of a Fenwick tree."""
     total = 0

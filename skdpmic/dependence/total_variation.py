@@ -17,7 +17,7 @@ import numpy as np
 
 from skdpmic.mic.arguments import check_pair, check_pair_bounds
 from skdpmic.mic.grid_limits import check_B, check_c
-from skdpmic.mic.jit import jit
+from skdpmic.mic.jit import jit, leaf
 from skdpmic.mic.partitions import locate
 from skdpmic.mic.statistics import grid_size
 
@@ -366,7 +366,7 @@ def longest_on_lines(walk, bisections, k_max):
     return lengths
 
 
-@jit
+@leaf
 def _keep_turning_points(line):
     """Move the ends and the points where the line turns to its front; how many these are, as an unsigned number."""
     last, one = np.uint64(1), np.uint64(1)

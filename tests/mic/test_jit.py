@@ -177,6 +177,7 @@ import gc
 import numpy as np
 from numba.core.registry import CPUDispatcher
 from skdpmic import *
+from skdpmic.dependence.total_variation import DiscreteTarget, class_family
 from skdpmic.mic.population import mic_star
 rng = np.random.default_rng(0)
 X = np.asfortranarray(rng.random((60, 2)))
@@ -186,6 +187,11 @@ for x, y in ((*X.T,), X.T.astype(np.float32), (X > 0.5).T, X.T.tolist(), np.arra
         mic_r(x, y, bounds=bounds, B=B), mic_e(x, y, B=B), mic_r_laplace(x, y, epsilon=1, bounds=bounds, B=B)
         characteristic_matrix(x, y, B=B), characteristic_matrix(x, y, B=B, statistic="mic_r", bounds=bounds)
     mic_r_geometric(x, y, epsilon=1, bounds=bounds), mic_e_laplace(x, y, epsilon=1)
+    mtv_r(x, y, bounds=bounds), mtv_r_laplace(x, y, epsilon=1, bounds=bounds, B=8, c=4)
+    for rank_statistic in (kendall_laplace, spearman_laplace, chatterjee_laplace, distance_correlation_laplace):
+        rank_statistic(x, y, epsilon=1)
+for n_classes in (2, 3):
+    DiscreteTarget(np.arange(60) % n_classes, class_family(20, 4, n_classes)).score(X[:, 0], (0, 1))
 mic_pairs(X), mic_star(X, 0.1, n_master=10, n_fixed=10)
 for n in (60, 6000):
     X = rng.random((n, 2))
