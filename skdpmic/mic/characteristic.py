@@ -201,7 +201,7 @@ def _range_edges(bounds, size):
 
 def _edges_between(column, ends):
     """Edges that leave so many records below: halfway between neighbouring values, and the data's ends."""
-    first_group = np.searchsorted(column.ends, ends[1:-1].astype(np.int64))
+    first_group = np.searchsorted(column.ends, ends[1:-1].astype(np.uint64))
     below, above = column.values[first_group - 1], column.values[first_group]
     middle = below / 2 + above / 2
     middle = np.where((below < middle) & (middle < above), middle, above)  # rounding may meet or miss both

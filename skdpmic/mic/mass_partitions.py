@@ -17,15 +17,15 @@ class RankedColumn(NamedTuple):
 
     order: np.ndarray  # (n_samples,) uint32, the records in ascending order of value
     group: np.ndarray  # (n_samples,) uint32, which group each record belongs to
-    ends: np.ndarray  # (n_groups + 1,) int64, how many records lie in the groups before
+    ends: np.ndarray  # (n_groups + 1,) uint64, how many records lie in the groups before
     values: np.ndarray  # (n_groups,) the value of each group
 
 
 class Way(NamedTuple):
     """Two ranked axes, one of them to be merged, and the other fixed. As sensitive as the columns."""
 
-    free_ends: np.ndarray  # int64 (n_free_groups + 1,)
-    fixed_ends: np.ndarray  # int64 (n_fixed_groups + 1,)
+    free_ends: np.ndarray  # uint64 (n_free_groups + 1,)
+    fixed_ends: np.ndarray  # uint64 (n_fixed_groups + 1,)
     fixed_groups: np.ndarray  # uint32 (n_samples,), on the fixed axis, the records in ascending order on the free axis
     in_clumps: bool  # whether groups of the free axis whose records all lie in one fixed part are never cut apart
 
@@ -37,7 +37,7 @@ def ranked_column(values):
     is_first = np.concatenate([[True], ascending[1:] > ascending[:-1]])
     group = np.empty(len(values), dtype=np.uint32)
     group[order] = np.cumsum(is_first) - 1
-    ends = np.append(np.flatnonzero(is_first), len(values))
+    ends = np.append(np.flatnonzero(is_first), len(values)).astype(np.uint64)
     return RankedColumn(order.astype(np.uint32), group, ends, ascending[is_first])
 
 
@@ -95,10 +95,10 @@ def most_parts(plan, n):
 def _room(n, n_corners):
     """The last arguments of `_count_mass_grids`: arrays to work in."""
     return (
-        np.empty(n_corners, dtype=np.int64),
+        np.empty(n_corners, dtype=np.uint64),
         np.empty(n, dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.uint64),
     )
 
 
@@ -113,8 +113,8 @@ def _equipartition(starts, ends, n_groups, size):
 
     Parameters
     ----------
-    starts : int64 ndarray of shape (at least n_parts + 1,)
-    ends : int64 ndarray of shape (at least n_groups + 1,)
+    starts : uint64 ndarray of shape (at least n_parts + 1,)
+    ends : uint64 ndarray of shape (at least n_groups + 1,)
         Records in the first groups; none is empty.
     n_groups, size : int
 
@@ -122,58 +122,30 @@ def _equipartition(starts, ends, n_groups, size):
     -------
     n_parts : int
     """
+    one = np.uint64(1)
     starts[0] = 0
-    n_parts = 0
+    n_parts = np.uint64(0)
     while starts[n_parts] < n_groups:
         start = starts[n_parts]
         desired = (ends[n_groups] - ends[start]) / (size - n_parts)
         # All groups that do not exceed the desired size come closer to it, so only the first one that does is judged.
-        end, beyond = start, n_groups + 1
-        while end + 1 < beyond:
-            middle = (end + beyond) // 2
+        end, beyond = start, n_groups + one
+        while end + one < beyond:
+            middle = (end + beyond) >> one
             if ends[middle] <= ends[start] + desired:
                 end = middle
             else:
                 beyond = middle
         if end == start:
-            end += 1
+            end += one
         elif end < n_groups:
-            too_many = ends[end + 1] - ends[start] - desired
+            too_many = ends[end + one] - ends[start] - desired
             too_few = desired - (ends[end] - ends[start])
             if too_many < too_few:
-                end += 1
-        n_parts += 1
+                end += one
+        n_parts += one
         starts[n_parts] = end
     return n_parts
-
-
-@leaf
-def _clumps(ends, free_ends, part):
-    """Fill in the ends of the clumps: runs of groups whose records all lie in one part of the fixed axis.
-
-    No best cut lies inside of a clump. A group with records in several parts is a clump of its own
-    (GetClumpsPartition of Reshef et al. 2011, Supporting Online Material). Returns the number of clumps.
-    """
-    n, n_groups = len(part), len(free_ends) - 1
-    ends[0] = 0
-    n_clumps = 0
-    if n_groups == n:  # no ties, and no branches for the processor to guess
-        for i in range(n - 1):
-            ends[n_clumps + 1] = i + 1
-            n_clumps += part[i] != part[i + 1]
-    else:
-        before_is_pure = True
-        for group in range(n_groups):
-            first, last = free_ends[group], free_ends[group + 1] - 1
-            is_pure = True
-            for i in range(first, last):
-                is_pure = is_pure and part[i] == part[i + 1]
-            if group > 0 and not (before_is_pure and is_pure and part[first - 1] == part[first]):
-                n_clumps += 1
-            ends[n_clumps + 1] = last + 1
-            before_is_pure = is_pure
-    ends[n_clumps + 1] = n
-    return n_clumps + 1
 
 
 @jit
@@ -194,43 +166,53 @@ def _count_mass_grids(
         Room: for a partition, the part (from 1 on) of each fixed group and of each record, and the ends of clumps.
     """
     one, start = np.uint64(1), np.uint64(0)
-    for grid in range(len(grids)):
+    n_free_groups, n_fixed_groups = np.uint64(len(free_ends) - 1), np.uint64(len(fixed_ends) - 1)
+    for grid in range(np.uint64(len(grids))):
         # The fixed axis.
-        n_fixed = _equipartition(starts, fixed_ends, len(fixed_ends) - 1, np.int64(grids[grid, N_FIXED]))
+        n_fixed = _equipartition(starts, fixed_ends, n_fixed_groups, grids[grid, N_FIXED])
         for j in range(n_fixed):
-            for group in range(starts[j], starts[j + 1]):
-                part_of_group[group] = j + 1
-        for i in range(len(part)):
+            for group in range(starts[j], starts[j + one]):
+                part_of_group[group] = j + one
+        for i in range(np.uint64(len(part))):
             part[i] = part_of_group[fixed_groups[i]]
 
-        # The master partition: clumps, or groups, and where these are too many, an equipartition of them.
-        n_master = np.int64(grids[grid, N_MASTER])
-        if in_clumps:
-            n_parts = _clumps(ends, free_ends, part)
-        else:
-            n_parts = len(free_ends) - 1
-            for group in range(n_parts + 1):
-                ends[group] = free_ends[group]
-        if n_parts > n_master:
-            n_parts = _equipartition(starts, ends, n_parts, n_master)
-            for t in range(n_parts + 1):
+        # The clumps: runs of groups whose records all lie in one part of the fixed axis. No best cut lies inside of
+        # one. A group with records in several parts is a clump of its own (GetClumpsPartition of Reshef et al. 2011,
+        # Supporting Online Material).
+        n_parts, part_before = np.uint64(0), np.uint32(0)
+        ends[0] = 0
+        for group in range(n_free_groups):
+            first = free_ends[group]
+            its_part = part[first]
+            for i in range(first + one, free_ends[group + one]):
+                if part[i] != its_part:
+                    its_part = np.uint32(0)  # several
+                    break
+            if its_part != part_before or its_part == 0 or not in_clumps:
+                n_parts += one
+            ends[n_parts] = free_ends[group + one]
+            part_before = its_part
+
+        # The master partition: clumps, or where these are too many, an equipartition of them.
+        if n_parts > grids[grid, N_MASTER]:
+            n_parts = _equipartition(starts, ends, n_parts, grids[grid, N_MASTER])
+            for t in range(n_parts + one):
                 ends[t] = ends[starts[t]]
 
         # The records.
-        height = np.uint64(n_fixed + 1)
+        height = n_fixed + one
         places[grid, 0], places[grid, 1] = start, height
         for u in range(height):
             below[start + u] = 0
         for t in range(n_parts):
-            before = start
             start += height
             for u in range(height):
                 below[start + u] = 0
-            for i in range(np.uint64(ends[t]), np.uint64(ends[t + 1])):
+            for i in range(ends[t], ends[t + one]):
                 below[start + part[i]] += np.uint32(1)
             in_part = np.uint32(0)
             for u in range(one, height):
                 in_part += below[start + u]
-                below[start + u] = below[before + u] + in_part
+                below[start + u] = below[start - height + u] + in_part
         start += height
         grids[grid, N_FIXED], grids[grid, N_MASTER] = n_fixed, n_parts

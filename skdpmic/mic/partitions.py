@@ -65,33 +65,33 @@ def refine(lo, hi, partitions):
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
-    edges, places = np.empty(len(parts)), np.empty(len(parts), dtype=np.int64)
+    edges, order = np.empty(len(parts)), np.empty(len(parts), dtype=np.uint64)
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
-    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, places, first_cell)
+    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, order, first_cell)
     return edges[:n_distinct], first_cell
 
 
 @jit
 def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
     """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is room."""
-    for j in range(len(parts)):
+    one, n_distinct = np.uint64(1), np.uint64(0)
+    for j in range(np.uint64(len(parts))):
         edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
         # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
         at = j
-        while at > 0 and edges[at - 1] > edge:
-            edges[at] = edges[at - 1]
-            order[at] = order[at - 1]
-            at -= 1
+        while at > 0 and edges[at - one] > edge:
+            edges[at] = edges[at - one]
+            order[at] = order[at - one]
+            at -= one
         edges[at] = edge
         order[at] = j
-    n_distinct = 0
-    for at in range(len(parts)):
-        if at == 0 or edges[at] > edges[n_distinct - 1]:
+    for at in range(np.uint64(len(parts))):
+        if at == 0 or edges[at] > edges[n_distinct - one]:
             edges[n_distinct] = edges[at]
-            n_distinct += 1
+            n_distinct += one
         first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
-    for row in range(len(sizes)):
-        first_cell[row, sizes[row]] = n_distinct + 1
+    for row in range(np.uint64(len(sizes))):
+        first_cell[row, sizes[row]] = n_distinct + one
     return n_distinct
 
 
@@ -117,17 +117,16 @@ def locate_between(values, guarded, lo, hi):
 @jit
 def _locate(values, lo, hi, edges, edges_before, cells):
     """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b."""
-    n_buckets = len(edges_before) - 1
-    per_unit = n_buckets / (hi - lo)
-    last = n_buckets - 1.0
+    n_buckets = np.uint64(len(edges_before) - 1)
+    per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
     # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
-    for i in range(len(edges) - 1):
+    for i in range(np.uint64(len(edges) - 1)):
         position = (edges[i] - lo) * per_unit
         bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
         edges_before[bucket + np.uint64(1)] += np.uint32(1)
     for bucket in range(n_buckets):
-        edges_before[bucket + 1] += edges_before[bucket]
-    for i in range(len(values)):
+        edges_before[bucket + np.uint64(1)] += edges_before[bucket]
+    for i in range(np.uint64(len(values))):
         position = (values[i] - lo) * per_unit
         bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
         cell = edges_before[bucket]

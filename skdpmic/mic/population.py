@@ -1,7 +1,5 @@
 """MIC*: the value that MIC, MICe and MICr estimate, for a mixture of round Gaussians in a rectangle."""
 
-import math
-
 import numpy as np
 from scipy.special import ndtr
 
@@ -186,8 +184,8 @@ def _merge(cumulative, best, weight):
                 p = cumulative[t, j] - cumulative[s, j]
                 total += p
                 if p > 0.0:
-                    information += p * math.log2(p)
-            weight[s] = information - total * math.log2(total) if total > 0.0 else information
+                    information += p * np.log2(p)
+            weight[s] = information - total * np.log2(total) if total > 0.0 else information
         best[1, t] = weight[0]
         for k in range(2, min(len(best), t + 1)):
             largest = -np.inf

@@ -46,6 +46,6 @@ def mic_e_of_ranks(y_ranks, plan, table):
     """
     x_ranks = np.empty(len(y_ranks), dtype=np.uint32)
     x_ranks[y_ranks] = np.arange(len(y_ranks))
-    ends = np.arange(len(y_ranks) + 1)
+    ends = np.arange(len(y_ranks) + 1, dtype=np.uint64)
     ways = Way(ends, ends, y_ranks.astype(np.uint32), False), Way(ends, ends, x_ranks, False)
     return largest_of_ways(ways, plan, table)

@@ -121,7 +121,7 @@ def test_counts_equal_the_walk_over_groups(seed):
 def test_counts_by_rank_equal_the_walk_over_ranks(seed):
     y_ranks = np.random.default_rng(seed).permutation(30)
     sizes = [(n_fixed, n_master) for n_fixed in (2, 7, 40) for n_master in (2, 9, 90)]
-    ends = np.arange(31)
+    ends = np.arange(31, dtype=np.uint64)
     way = Way(ends, ends, y_ranks.astype(np.uint32), False)
     for (n_fixed, n_master), counts in zip(
         sizes, _tables([way], np.array([(*pair, 2) for pair in sizes])), strict=True
