@@ -13,7 +13,8 @@ Upper bounds come first, at a part of the cost. The weight of a segment never fa
 knowing more about a record never takes information away. So the best merge into k parts is worth at most as much as it
 would be if every segment but the first and the last were cut once more for free, at the border of the block of master
 parts in which it ends. Then weights are needed between borders and master edges only, not between all pairs of edges.
-With all master parts in a single block nothing is cut for free, and the values are exact.
+With all master parts in a single block nothing is cut for free, and the values are exact. A bound is raised by more
+than rounding may have taken from it, so a score does not depend on what is skipped.
 """
 
 import math
@@ -93,6 +94,7 @@ TABLE = 4  # in which table the records are counted: its row of Tables.places
 CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
 BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
 
+_SLACK = np.uint64(2**14)  # units of the table that a bound is raised by, see docs/theory/rounding.md
 _FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
 
 
@@ -181,7 +183,7 @@ def _room(most):
     return (
         np.empty(n_master + 1, dtype=np.uint64),
         np.empty(n_fixed + 2, dtype=np.uint64),
-        np.empty((n_master + 1, n_fixed + 1), dtype=np.uint32),
+        np.empty((n_master + 1) * (n_fixed + 1), dtype=np.uint32),
         np.empty((k_max + 1, n_master + 1), dtype=np.int64),
         np.empty((n_grids, k_max + 1), dtype=np.int64),
     )
@@ -199,6 +201,7 @@ def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, val
     Returns the largest weight of two segments: the first starts where all begin, the other ends where all do.
     """
     one = np.uint64(1)
+    row = width + one
     largest = -g[below[starts[m] + ends[width << in_pairs]]]
     for step in range(m):
         t = m - step
@@ -209,13 +212,13 @@ def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, val
             middle = below[starts[t] + ends[(j << in_pairs) + in_pairs]]
             end = np.uint64(below[starts[t] + ends[(j << in_pairs) + in_pairs + one]])
             count = ((middle - before) << shift) + (end - middle)
-            columns[t, j] = count
+            columns[t * row + j] = count
             first += values[count]
-            rest += values[columns[m, j] - count]
+            rest += values[columns[m * row + j] - count]
             before = end
-        columns[t, width] = before
+        columns[t * row + width] = before
         best[1, t] = first - g[before]
-        best[k_max, t] = rest - g[columns[m, width] - before]
+        best[k_max, t] = rest - g[columns[m * row + width] - before]
         two_parts = best[1, t] + best[k_max, t]
         if two_parts > largest:
             largest = two_parts
@@ -226,6 +229,7 @@ def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, val
 def _merge(best, columns, m, width, values, g, k_max, block):
     """Fill in ``best[k, t]`` for 1 < k < k_max and 1 < t < m; it is exact if there is one block, else a bound."""
     one, border = np.uint64(1), np.uint64(0)
+    row = width + one
     for t in range(np.uint64(2), m):
         if t > border + block:
             border += block
@@ -234,9 +238,9 @@ def _merge(best, columns, m, width, values, g, k_max, block):
 
         # weight(s, t) = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1
         for s in range(first, t):
-            weight = -g[columns[t, width] - columns[s, width]]
+            weight = -g[columns[t * row + width] - columns[s * row + width]]
             for j in range(width):
-                weight += values[columns[t, j] - columns[s, j]]
+                weight += values[columns[t * row + j] - columns[s * row + j]]
             best[0, s] = weight
 
         # best[k, t] = max over s of best[k - 1, s] + weight(s, t), and where a cut at the border is free, also
@@ -280,7 +284,8 @@ def _optimize_axis(
 
         - ``starts[t]``: where master part t begins in `below`,
         - ``ends[j]``: the row of the table where column j begins,
-        - ``columns[t, j]``: the records of the first t master parts in column j, or in a pair of columns; last, in all,
+        - ``columns[t * row + j]``: the records of the first t master parts in column j, or in a pair of columns, and in
+          all of them; a row is no longer than it must be, so that few lines of memory are read,
         - ``best[k, t]``: the largest weight of the first t master parts in at most k segments; for k = 0, the weight of
           the segment from t on, up to where the search has come; for the last k, up to the end,
         - ``n_mi[grid, k]``: n I of the best merge into k parts, for each k that it had to be found for.
@@ -336,6 +341,8 @@ def _optimize_axis(
                 sum_ = best[k - one, 1] + best[k_max, 1]
                 for s in range(two, m):
                     sum_ = max(sum_, best[k - one, s] + best[k_max, s])
+                if block < m:
+                    sum_ += np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)
                 entry = (constant + sum_) / units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
                 if block == m:
                     largest = max(largest, entry)
