@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.selection.relationships import N_TRUE, Trials, make_pool
 from benchmarks.selection.ways import SUPPORT, choose
 from benchmarks.store import seed_of
-from skdpmic.dependence.total_variation import ROUNDING_ERROR, ContinuousTarget, Family, numeric_family
+from skdpmic.dependence.mtv_r import ROUNDING_ERROR, AgainstNumbers, Family, numeric_family
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
@@ -57,7 +57,7 @@ FAMILIES = {
 
 
 def scores(pool, family, bounds=UNIT):
-    target = ContinuousTarget(pool.y, UNIT, family)
+    target = AgainstNumbers(pool.y, UNIT, family)
     return np.array([target.score(x, bounds) for x in np.ascontiguousarray(pool.X.T)])
 
 
@@ -72,7 +72,7 @@ def recall(values, n, epsilon, seed):
 
 def microseconds(family, pool, n):
     """Median time of a score of n records."""
-    target, times = ContinuousTarget(pool.y[:n], UNIT, family), []
+    target, times = AgainstNumbers(pool.y[:n], UNIT, family), []
     for x in np.ascontiguousarray(pool.X[:n].T):
         start = time.perf_counter()
         target.score(x, UNIT)

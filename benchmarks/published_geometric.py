@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.mic.jit import jit
-from skdpmic.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
-from skdpmic.mic.partitions import equipartitions, range_axis
-from skdpmic.mic.statistics import continuous_plan
+from skdpmic.dependence.jit import jit
+from skdpmic.dependence.mic_r import continuous_plan
+from skdpmic.dependence.optimize_axis import Tables, entropy_table, grids_of, largest_entry
+from skdpmic.dependence.partitions import equipartitions, range_axis
 
 
 def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):

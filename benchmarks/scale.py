@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.feature_selection import mutual_info_regression
 
 from skdpmic import DPMICScorer
-from skdpmic.mic.jit import jit
-from skdpmic.mic.statistics import ContinuousTarget
+from skdpmic.dependence.jit import jit
+from skdpmic.dependence.mic_r import AgainstNumbers
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "parquet_stream.py"
 N_FEATURES = 50
@@ -114,7 +114,7 @@ def wide(options):
     n, d = 1000, options.features
     X, y = table(n, d)
     scorer = DPMICScorer(**PUBLIC).fit(X, y)
-    target = ContinuousTarget(y, (0, 1), scorer.B_, scorer.c_)
+    target = AgainstNumbers(y, (0, 1), scorer.B_, scorer.c_)
     columns = np.ascontiguousarray(X.T)
     few = X[:, : max(d // 50, 1)]
     fit = kernel = mutual = np.inf

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from skdpmic import mic_e
 from skdpmic.defaults import default_B, default_c
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,12 +35,12 @@ SLOWEST_MIC_E = 10_000
 
 
 def mic_r_regression(X, y):
-    target = ContinuousTarget(y, UNIT, default_B(len(y), 1.0), default_c(len(y), 1.0))
+    target = AgainstNumbers(y, UNIT, default_B(len(y), 1.0), default_c(len(y), 1.0))
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mic_r_classif(X, codes):
-    target = DiscreteTarget(codes, 5, default_B(len(codes), 1.0, 5), default_c(len(codes), 1.0, 5))
+    target = AgainstClasses(codes, 5, default_B(len(codes), 1.0, 5), default_c(len(codes), 1.0, 5))
     return [target.score(x, UNIT) for x in X.T]
 
 

@@ -6,12 +6,12 @@ The suite is for comparing two states of the code: ``--benchmark-autosave``, the
 import numpy as np
 import pytest
 
-from skdpmic.mic.counting import cells_of, count, empty_tables
-from skdpmic.mic.mass_partitions import both_ways, mass_tables, ranked_column
-from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import entropy_table, largest_entry
-from skdpmic.mic.partitions import equipartitions, locate, refine
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, RangeGrids, continuous_plan
+from skdpmic.dependence.counting import cells_of, count, empty_tables
+from skdpmic.dependence.mass_partitions import both_ways, mass_tables, ranked_column
+from skdpmic.dependence.mic_e import mass_plan
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, RangeGrids, continuous_plan
+from skdpmic.dependence.optimize_axis import entropy_table, largest_entry
+from skdpmic.dependence.partitions import equipartitions, locate, refine
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, geometric
 
 PLAN = continuous_plan(150.0, 5.0, "reduced")
@@ -61,11 +61,11 @@ def test_mass_tables(benchmark, columns):
 
 
 def test_mic_r(benchmark, columns):
-    benchmark(ContinuousTarget(columns[1], (0, 1), 150.0, 5.0).score, columns[0], (0, 1))
+    benchmark(AgainstNumbers(columns[1], (0, 1), 150.0, 5.0).score, columns[0], (0, 1))
 
 
 def test_mic_r_against_classes(benchmark, columns):
-    benchmark(DiscreteTarget((columns[1] * 5).astype(int), 5, 150.0, 5.0).score, columns[0], (0, 1))
+    benchmark(AgainstClasses((columns[1] * 5).astype(int), 5, 150.0, 5.0).score, columns[0], (0, 1))
 
 
 @pytest.mark.parametrize("sampler", [discrete_laplace, geometric])

@@ -29,8 +29,8 @@ from tqdm import tqdm
 
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.defaults import default_B, default_c
-from skdpmic.mic.population import best_information
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_plan, discrete_plan, needed_grids
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_plan, discrete_plan, needed_grids
+from skdpmic.dependence.population import best_information
 from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -165,8 +165,8 @@ def scores_of_sample(key, n, seed, repetition, chosen):
 
 def target(key, y, n_classes, B, c):
     if n_classes == 0:
-        return ContinuousTarget(y, UNIT, B, c)
-    return DiscreteTarget(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
+        return AgainstNumbers(y, UNIT, B, c)
+    return AgainstClasses(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
 
 
 def score(options, n, seed, repetition, bar):

@@ -1,25 +1,25 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
 from skdpmic.accounting import search_cost
-from skdpmic.dependence.total_variation import mtv_r
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.dependence.characteristic import characteristic_matrix
+from skdpmic.dependence.many_pairs import mic_cross, mic_pairs
+from skdpmic.dependence.mic_e import mic_e
+from skdpmic.dependence.mic_r import mic_r
+from skdpmic.dependence.mtv_r import mtv_r
 from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
-from skdpmic.mic.characteristic import characteristic_matrix
-from skdpmic.mic.mic_e import mic_e
-from skdpmic.mic.pairs import mic_cross, mic_pairs
-from skdpmic.mic.statistics import mic_r
-from skdpmic.privacy.ledger import BudgetLedger
-from skdpmic.privacy.pairs import mic_e_laplace, mic_r_geometric, mic_r_laplace
-from skdpmic.privacy.rank_pairs import (
+from skdpmic.pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
+from skdpmic.pairs.mtv import mtv_r_laplace
+from skdpmic.pairs.ranks import (
     chatterjee_laplace,
     distance_correlation_laplace,
     kendall_laplace,
     spearman_laplace,
 )
-from skdpmic.privacy.total_variation_pair import mtv_r_laplace
+from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
 from skdpmic.selector import DPMICSelector
-from skdpmic.sketch import RangeGridSketch
 
 __version__ = "0.1.0"
 

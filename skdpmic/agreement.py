@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from skdpmic.checks.arguments import check_interval
+from skdpmic.counting.sketch import RangeGridSketch, check_whole
+from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.description import check_public
-from skdpmic.mic.arguments import check_interval
-from skdpmic.mic.grid_limits import check_B, check_c
-from skdpmic.sketch import RangeGridSketch, check_whole
 from skdpmic.targets import check_classes
 from skdpmic.validation import check_feature_bounds
 

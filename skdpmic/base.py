@@ -12,10 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.agreement import check_agreement, check_publishable
+from skdpmic.checks.readable import is_dask_collection, refuse_unreadable
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows
+from skdpmic.counting.sketch import RangeGridSketch, SketchedRecords, count_into
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
+from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.description import check_public, describe
-from skdpmic.distributed import count_collection, feature_names, n_rows
-from skdpmic.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -23,9 +25,7 @@ from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.readable import is_dask_collection, refuse_unreadable
 from skdpmic.records import GridSizes, Records
-from skdpmic.sketch import RangeGridSketch, SketchedRecords, count_into
 from skdpmic.targets import check_kind, make_target, score_sensitivity
 from skdpmic.uncached import NeverCached
 from skdpmic.validation import (

@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.mic.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.mic.statistics import grid_size
+from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.dependence.mic_r import grid_size
 
 MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
 _DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count

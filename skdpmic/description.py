@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_interval
-from skdpmic.readable import refuse_repeated
+from skdpmic.checks.arguments import check_interval
+from skdpmic.checks.readable import refuse_repeated
 from skdpmic.targets import check_classes, check_kind
 from skdpmic.validation import asks_for_data, check_feature_bounds
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.columns import each_feature
-from skdpmic.mic.statistics import continuous_grids, discrete_plan
-from skdpmic.targets import ContinuousY, DiscreteY
+from skdpmic.dependence.mic_r import continuous_grids, discrete_plan
+from skdpmic.table.columns import each_feature
+from skdpmic.targets import ClassTarget, NumericTarget
 
 
 class GridSizes(NamedTuple):
@@ -29,7 +29,7 @@ class Records(NamedTuple):
     X: np.ndarray  # (n_samples, n_features)
     lower: np.ndarray  # (n_features,)
     upper: np.ndarray  # (n_features,)
-    target: ContinuousY | DiscreteY
+    target: NumericTarget | ClassTarget
     sizes: GridSizes
 
     @property

@@ -21,18 +21,18 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.accounting import UNKNOWN, cost_of_fit, given_the_table, is_private, private_parts
+from skdpmic.checks.arguments import check_interval
+from skdpmic.checks.errors import public_messages
+from skdpmic.checks.readable import refuse_unreadable
+from skdpmic.counting.distributed import feature_names
 from skdpmic.description import describe, n_features_of
-from skdpmic.distributed import feature_names
-from skdpmic.errors import public_messages
 from skdpmic.isolation import generators_seeded
-from skdpmic.mic.arguments import check_interval
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.filters import round_up
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.readable import refuse_unreadable
 from skdpmic.scorer import DPMICScorer
 from skdpmic.uncached import NeverCached
 from skdpmic.validation import asks_for_data, check_feature_bounds, check_n_jobs, unchanged_on_error

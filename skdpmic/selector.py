@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.base import BaseDPMIC
-from skdpmic.errors import without_data
+from skdpmic.checks.errors import without_data
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.mic.arguments import check_column, check_interval
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget
+from skdpmic.checks.arguments import check_column, check_interval
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
 from skdpmic.privacy.geometric import TableCounter, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
 from skdpmic.validation import asks_for_data, with_range_of_data
 
 
-class ContinuousY(NamedTuple):
+class NumericTarget(NamedTuple):
     """A numeric target."""
 
     values: np.ndarray
@@ -22,14 +22,14 @@ class ContinuousY(NamedTuple):
 
     def scorer(self, B, c):
         """What scores features against this target."""
-        return ContinuousTarget(self.values, self.bounds, B, c)
+        return AgainstNumbers(self.values, self.bounds, B, c)
 
     def counter(self, n_parts):
         """What counts features, in `n_parts` parts, with this target in as many."""
         return TableCounter(parts_of_range(self.values, self.bounds, n_parts), n_parts, n_parts)
 
 
-class DiscreteY(NamedTuple):
+class ClassTarget(NamedTuple):
     """A target of class numbers 0 ... n_classes - 1."""
 
     codes: np.ndarray
@@ -37,7 +37,7 @@ class DiscreteY(NamedTuple):
 
     def scorer(self, B, c):
         """What scores features against this target."""
-        return DiscreteTarget(self.codes, self.n_classes, B, c)
+        return AgainstClasses(self.codes, self.n_classes, B, c)
 
     def counter(self, n_parts):
         """What counts features, in `n_parts` parts, with the classes."""
@@ -67,8 +67,8 @@ def make_target(y, target_bounds, classes):
     y = check_column(y, "y")
     if asks_for_data(target_bounds):
         y, lo, hi = with_range_of_data(y)
-        return ContinuousY(y, (float(lo), float(hi)))
-    return ContinuousY(y, check_interval(target_bounds, "target_bounds"))
+        return NumericTarget(y, (float(lo), float(hi)))
+    return NumericTarget(y, check_interval(target_bounds, "target_bounds"))
 
 
 def check_classes(classes):
@@ -89,7 +89,7 @@ def check_classes(classes):
 
 def _discrete(y, classes):
     if len(y) == 0:  # whose type says nothing
-        return DiscreteY(np.empty(0, dtype=np.int64), len(check_classes(classes)))
+        return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     y = _of_own_type(y)
     if y.dtype.kind == "O":
         raise ValueError("y must hold numbers, booleans or strings, all of one type, and no missing values.")
@@ -99,7 +99,7 @@ def _discrete(y, classes):
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
     if not np.array_equal(labels[codes], y):
         raise ValueError("y must hold only labels that are in classes, got at least one other label.")
-    return DiscreteY(codes, max(len(labels), 2))
+    return ClassTarget(codes, max(len(labels), 2))
 
 
 def _of_own_type(labels):

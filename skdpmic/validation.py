@@ -9,10 +9,10 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils.validation import validate_data
 
-from skdpmic.errors import without_data
+from skdpmic.checks.arguments import check_column_bounds, check_interval
+from skdpmic.checks.errors import without_data
+from skdpmic.checks.readable import is_dask_collection, refuse_unreadable
 from skdpmic.exceptions import PrivacyLeakWarning
-from skdpmic.mic.arguments import check_column_bounds, check_interval
-from skdpmic.readable import is_dask_collection, refuse_unreadable
 
 
 @contextlib.contextmanager
@@ -49,7 +49,7 @@ def refuse_dask(X):
     if is_dask_collection(X):
         raise TypeError(
             "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or its partitions "
-            "to skdpmic.distributed.count_rows."
+            "to skdpmic.counting.distributed.count_rows."
         )
 
 

@@ -28,8 +28,8 @@ from benchmarks.tune_defaults import (
 from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.defaults import default_B, default_c, resolve_c
-from skdpmic.mic.grid_limits import check_B, check_c, largest_c
-from skdpmic.mic.statistics import DiscreteTarget
+from skdpmic.dependence.grid_limits import check_B, check_c, largest_c
+from skdpmic.dependence.mic_r import AgainstClasses
 
 ROWS = np.loadtxt(TABLE, delimiter=",", skiprows=1).tolist()
 
@@ -108,7 +108,7 @@ def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_cla
     n = 200_000
     x, y = relationship(*key).sample(n, 0).T
     codes = np.searchsorted(classes(key, n_classes), y, side="right")
-    score = DiscreteTarget(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
+    score = AgainstClasses(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
     assert score == pytest.approx(population_value(key, n_classes), abs=0.01)
 
 

@@ -25,7 +25,7 @@ from skdpmic import (
     mic_r_laplace,
 )
 from skdpmic.defaults import default_B
-from skdpmic.mic.statistics import DiscreteTarget
+from skdpmic.dependence.mic_r import AgainstClasses
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.geometric import TableScorer
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
@@ -63,7 +63,7 @@ def test_infinite_epsilon_gives_exactly_the_discrete_scores_without_privacy(tabl
     codes = np.digitize(y, [0.2, 0.5])
     labels = np.array(["high", "low", "mid"])[[1, 2, 0]][codes]
     scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, bounds=(0, 1), classes=["low", "mid", "high"]).fit(X, labels)
-    target = DiscreteTarget(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5)
+    target = AgainstClasses(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5)
     assert scorer.scores_.tolist() == [target.score(X[:, j], (0, 1)) for j in range(D)]
     assert scorer.ranking_[2] == 1
 
@@ -363,7 +363,7 @@ def test_labels_of_any_type(table, classes, y):
     [DPMICScorer, partial(DPMICSelector, k=2), partial(DPMICScorer, mechanism="geometric")],
 )
 def test_n_jobs_does_not_change_the_result(table, estimator, monkeypatch):
-    monkeypatch.setattr("skdpmic.columns._SHORT", 0)
+    monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
     X, y = table
     one = estimator(random_state=0, **PUBLIC).fit(X, y)
     for n_jobs in (2, 3, -1):

@@ -11,7 +11,8 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch, base, sketch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch, base
+from skdpmic.counting import sketch
 
 N, D = 40, 3
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}

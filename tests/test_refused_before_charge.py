@@ -22,7 +22,7 @@ from skdpmic import (
     mtv_r_laplace,
     spearman_laplace,
 )
-from skdpmic.privacy import pairs
+from skdpmic.pairs import mic
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 
 pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
@@ -221,9 +221,9 @@ def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
 def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledger, monkeypatch):
     function, public = PAIRS[name]
     if broken.endswith("Mechanism"):
-        monkeypatch.setattr(getattr(pairs, broken), "for_budget", out_of_memory)
+        monkeypatch.setattr(getattr(mic, broken), "for_budget", out_of_memory)
     else:
-        monkeypatch.setattr(pairs, broken, out_of_memory)
+        monkeypatch.setattr(mic, broken, out_of_memory)
     with pytest.raises(MemoryError):
         function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
     assert ledger.entries() == []

@@ -153,7 +153,7 @@ def relationship(name, r2):
 def load_mic_star():
     """MIC* of all 189 distributions of :func:`relationship`.
 
-    Computed once by :func:`skdpmic.mic.population.mic_star`, with ``benchmarks/make_mic_star.py``.
+    Computed once by :func:`skdpmic.dependence.population.mic_star`, with ``benchmarks/make_mic_star.py``.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Measures of dependence without privacy, which know nothing of scikit-learn."""
+"""Measures of dependence without privacy; nothing here knows of scikit-learn or of noise."""

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from skdpmic.mic.jit import jit, leaf
+from skdpmic.dependence.jit import jit, leaf
 
 MAX_RECORDS = 2**31 - 1
 

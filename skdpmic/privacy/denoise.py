@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from skdpmic.mic.jit import jit, leaf
+from skdpmic.dependence.jit import jit, leaf
 
 _SHAPES = 2.0 ** np.arange(-4, 2)  # equally likely beforehand
 _ROUNDS = 2

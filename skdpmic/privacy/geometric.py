@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from skdpmic.mic.partitions import equipartitions, range_axis
-from skdpmic.mic.statistics import ContinuousTarget, DiscreteTarget, continuous_grids
-from skdpmic.mic.tables import mic_of_class_table, mic_of_table
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_grids
+from skdpmic.dependence.partitions import equipartitions, range_axis
+from skdpmic.dependence.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.denoise import expected_counts
 from skdpmic.privacy.noise import discrete_laplace
@@ -47,7 +47,7 @@ class TableCounter:
 
 
 class TableGrids:
-    """Tables that add up, one for each feature; methods as of :class:`skdpmic.mic.grid_counts.ContinuousGrids`.
+    """Tables that add up, one for each feature; methods as of :class:`skdpmic.dependence.grid_counts.ContinuousGrids`.
 
     Parameters
     ----------
@@ -189,9 +189,9 @@ class TableScorer:
     def _mic_r(self, x, y, random, shape):
         bounds = (0, shape[0])
         if self._is_discrete:
-            return DiscreteTarget(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
+            return AgainstClasses(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
         y = y + random.random_sample(len(y))
-        return ContinuousTarget(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
+        return AgainstNumbers(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
 
 
 def _simulation():

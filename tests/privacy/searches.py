@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.mic.counting import _count_records, cells_of, edges_of, groups_of
-from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table, grids_of
-from skdpmic.mic.partitions import class_axis, equipartitions, range_axis, refine
-from skdpmic.mic.rank_grids import mic_e_of_ranks
-from skdpmic.mic.statistics import continuous_plan, discrete_plan
+from skdpmic.dependence.counting import _count_records, cells_of, edges_of, groups_of
+from skdpmic.dependence.mic_e import mass_plan
+from skdpmic.dependence.mic_r import continuous_plan, discrete_plan
+from skdpmic.dependence.optimize_axis import _optimize_axis, _room, _units, entropy_table, grids_of
+from skdpmic.dependence.partitions import class_axis, equipartitions, range_axis, refine
+from skdpmic.dependence.rank_grids import mic_e_of_ranks
 
 # --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from scipy import stats
 from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import mic_r, mic_r_geometric
 from skdpmic.datasets import make_relationship
-from skdpmic.mic.statistics import continuous_plan
-from skdpmic.mic.tables import mic_of_table
+from skdpmic.dependence.mic_r import continuous_plan
+from skdpmic.dependence.tables import mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.noise import entropy_source

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.dependence.total_variation import ROUNDING_ERROR, CountsScorer, Family, class_family, numeric_family
+from skdpmic.dependence.mtv_r import ROUNDING_ERROR, CountsScorer, Family, class_family, numeric_family
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from tests.privacy.searches import _climb
 

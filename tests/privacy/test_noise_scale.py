@@ -20,9 +20,9 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
-from skdpmic.mic.mic_e import mass_plan
-from skdpmic.mic.optimize_axis import rounding_error
-from skdpmic.mic.statistics import continuous_plan, discrete_plan
+from skdpmic.dependence.mic_e import mass_plan
+from skdpmic.dependence.mic_r import continuous_plan, discrete_plan
+from skdpmic.dependence.optimize_axis import rounding_error
 from skdpmic.privacy import geometric, mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity

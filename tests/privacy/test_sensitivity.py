@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.mic.statistics import DiscreteTarget
+from skdpmic.dependence.mic_r import AgainstClasses
 from skdpmic.privacy.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
@@ -359,9 +359,9 @@ def test_three_classes_and_four_parts_attain_the_larger_bound_at_odd_n(n):
     half = (n - 1) // 2
     x = np.repeat([0.1, 0.6, 0.4, 0.4], [half // 2, half - half // 2, half, 1])
     codes = np.repeat([0, 0, 1, 0], [half // 2, half - half // 2, half, 1])
-    before = DiscreteTarget(codes, 3, 12, 1).score(x, (0, 1))
+    before = AgainstClasses(codes, 3, 12, 1).score(x, (0, 1))
     x[-1], codes[-1] = 0.9, 2
-    after = DiscreteTarget(codes, 3, 12, 1).score(x, (0, 1))
+    after = AgainstClasses(codes, 3, 12, 1).score(x, (0, 1))
     assert after - before == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
     assert after - before <= mic_r_discrete_sensitivity(n, 3, 12) + ERROR
     assert after - before > binary_mi_sensitivity(n) + 1e-6  # two parts' sensitivity would not do

@@ -1,0 +1,1 @@
+"""What arguments and data have to be, and how they are refused without quoting data."""

@@ -1,0 +1,137 @@
+"""Counting where the records lie: on dask's workers, or by plain functions that any engine can map and reduce.
+
+Only sketches travel. The functions change none of their arguments: a task may run twice, as it does when a worker is
+lost, and no record is counted twice.
+"""
+
+import numbers
+from functools import reduce
+
+from skdpmic.checks.readable import is_dask_collection
+from skdpmic.counting.sketch import RangeGridSketch
+
+_MERGED_AT_ONCE = 8
+
+
+def count_rows(empty, X, y):
+    """The sketch of some records: what to map.
+
+    Parameters
+    ----------
+    empty : RangeGridSketch
+        Without records, from `empty_sketch` of an estimator. It stays as it is.
+    X : array-like of shape (n_chunk_samples, n_features)
+    y : array-like of shape (n_chunk_samples,)
+
+    Returns
+    -------
+    RangeGridSketch
+        As sensitive as the records.
+
+    Examples
+    --------
+    Any engine with map and reduce will do; with Spark, ``rdd.map(...).treeReduce(RangeGridSketch.merge)``.
+
+    >>> from functools import partial, reduce
+    >>> import numpy as np
+    >>> from skdpmic import DPMICScorer, RangeGridSketch
+    >>> from skdpmic.counting.distributed import count_rows
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+    >>> y = (X[:, 1] - 0.5) ** 2
+    >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))
+    >>> empty = scorer.empty_sketch(5000, n_features=3)
+    >>> partitions = [(X[:2000], y[:2000]), (X[2000:], y[2000:])]
+    >>> sketches = map(lambda partition: count_rows(empty, *partition), partitions)
+    >>> scorer.fit_sketch(reduce(RangeGridSketch.merge, sketches)).ranking_[1]
+    np.int64(1)
+    """
+    return empty.empty().update(X, y)
+
+
+def merge_all(sketches):
+    """The sketch of the records of all: what to reduce, several at a time.
+
+    Parameters
+    ----------
+    sketches : iterable of RangeGridSketch
+        They stay as they are.
+
+    Returns
+    -------
+    RangeGridSketch
+    """
+    return reduce(RangeGridSketch.merge, sketches)
+
+
+def count_collection(empty, X, y):
+    """The sketch of a dask array or dataframe: one sketch a partition, and a tree of merges, all on the workers.
+
+    Parameters
+    ----------
+    empty : RangeGridSketch
+    X : dask array or dataframe of shape (n_samples, n_features)
+    y : dask array, dataframe of one column, or series, of shape (n_samples,)
+        In partitions of the same rows as X.
+
+    Returns
+    -------
+    RangeGridSketch
+    """
+    import dask
+
+    here = dask.delayed(empty)
+    count, merge = dask.delayed(count_rows, pure=False), dask.delayed(merge_all, pure=False)
+    sketches = [count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)]
+    while len(sketches) > 1:
+        sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
+    return dask.compute(sketches[0])[0]
+
+
+def _partitions(X, y):
+    """Tasks that give the rows of X, and of y, partition by partition."""
+    if y is None:
+        raise ValueError("y must be passed: the target y is None.")
+    if not is_dask_collection(y):
+        raise TypeError(f"y must be a dask collection where X is one, got {type(y).__name__}.")
+    lengths = [_known_length(X), _known_length(y)]
+    are_known = None not in lengths  # if not, the workers compare them
+    if are_known and lengths[0] != lengths[1]:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+    if hasattr(X, "chunks") and hasattr(y, "chunks"):
+        X = X.rechunk({1: -1})
+        if are_known and X.chunks[0] != y.chunks[0]:
+            y = y.rechunk({0: X.chunks[0]})
+    partitions = [_tasks(X), _tasks(y)]
+    n_X, n_y = map(len, partitions)
+    if n_X != n_y:
+        raise ValueError(f"X and y must have the same partitions, got {n_X} and {n_y}.")
+    return partitions
+
+
+def _tasks(collection):
+    if hasattr(collection, "chunks"):
+        return collection.to_delayed().ravel().tolist()
+    return collection.to_delayed()
+
+
+def n_rows(X):
+    """How many rows a dask collection has; counted by the workers where it does not know."""
+    known = _known_length(X)
+    if known is not None:
+        return known
+    import dask
+
+    tasks = _tasks(X.rechunk({1: -1}) if hasattr(X, "chunks") else X)
+    return sum(dask.compute(*[dask.delayed(len)(rows) for rows in tasks]))
+
+
+def _known_length(collection):
+    """How many rows a dask array has, if it knows; None otherwise."""
+    length = getattr(collection, "shape", (None,))[0]
+    return int(length) if isinstance(length, numbers.Integral) else None
+
+
+def feature_names(X):
+    """The column names of a dask dataframe, if all are strings; None otherwise."""
+    names = list(getattr(X, "columns", []))
+    return names if names and all(isinstance(name, str) for name in names) else None

@@ -1,0 +1,425 @@
+"""What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
+
+import copy
+import math
+import numbers
+from functools import lru_cache
+
+import numpy as np
+from sklearn.utils import InputTags, Tags, TargetTags
+
+from skdpmic.counting.sketch_file import read_sketch, write_sketch
+from skdpmic.defaults import MOST_PARTS
+from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.description import describe
+from skdpmic.privacy.geometric import TableGrids
+from skdpmic.records import GridSizes
+from skdpmic.table.columns import each_feature
+from skdpmic.targets import make_target
+from skdpmic.validation import check_table, refuse_dask
+
+_FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
+_MAX_SAMPLES = 2**32 - 1  # counts are uint32
+_DAMAGED = "the sketch is damaged: its features have not counted the same records."
+
+
+class RangeGridSketch:
+    """Counts of records on public grids, from which MICr scores of the whole table follow exactly.
+
+    Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
+    and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
+
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only
+    what `fit_sketch` of an estimator publishes is private.
+
+    Parameters
+    ----------
+    bounds : pair or dict
+        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
+        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
+        one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
+    target_bounds : pair of floats, default=None
+        Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
+    classes : array-like, default=None
+        All labels that a discrete target can have, in any order.
+    B : float
+        Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
+        of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
+        of records.
+    c : float, default=None
+        How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
+        parts. By default 5, or with `n_parts` what these amount to.
+    n_parts : int, default=None
+        If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
+        many parts of the feature, and of a continuous target; from 2 to 100.
+    n_features : int, default=None
+        Number of features; needed if neither `bounds` nor `feature_names` tells.
+    feature_names : array-like of str, default=None
+        Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features
+        have no names.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many records were counted.
+    n_classes : int or None
+        Number of classes; None with a continuous target.
+    nbytes : int
+        Memory that the counts take, about proportional to c * B ** 2.2: a feature has 330 kB at B = 150 and c = 5, and
+        0.9 MB at B = 200 and c = 8; with classes, some kB.
+    lower, upper : ndarrays of shape (n_features,)
+        The public range of each feature.
+    target_bounds, classes, B, c, n_parts
+        As above, checked.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if they have names.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described.
+
+    See Also
+    --------
+    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
+    DPMICScorer.empty_sketch : The sketch that an estimator needs, without records.
+
+    Notes
+    -----
+    Why the scores are exact: MICr is a function of integer counts, computed in integers (``docs/theory/rounding.md``,
+    ``docs/theory/sketch.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import DPMICScorer, RangeGridSketch
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+    >>> y = (X[:, 1] - 0.5) ** 2
+    >>> sketches = []
+    >>> for rows in np.array_split(np.arange(5000), 4):
+    ...     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 0.25), B=60, n_features=3)
+    ...     sketches.append(sketch.update(X[rows], y[rows]))
+    >>> whole = sketches[0].merge(sketches[1]).merge(sketches[2].merge(sketches[3]))
+    >>> whole
+    <RangeGridSketch of 5,000 records and 3 features, as sensitive as the data>
+    >>> DPMICScorer(epsilon=5).fit_sketch(whole).ranking_[1]
+    np.int64(1)
+    """
+
+    __hash__ = None
+
+    def __init__(
+        self,
+        *,
+        bounds,
+        target_bounds=None,
+        classes=None,
+        B,
+        c=None,
+        n_parts=None,
+        n_features=None,
+        feature_names=None,
+    ):
+        description = describe(bounds, target_bounds, classes, n_features, feature_names)
+        if not isinstance(B, numbers.Real) or not B >= 4:
+            raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
+        check_B(B, math.inf, description.n_classes)
+        c = _check_c_of_parts(c, n_parts, B, description.n_classes)
+        if description.names is not None:
+            self.feature_names_in_ = description.names
+        self.n_features_in_ = description.n_features
+        self.lower, self.upper = description.lower, description.upper
+        self.target_bounds, self.classes = description.target_bounds, description.classes
+        self.n_classes = description.n_classes
+        self.B, self.c = float(B), float(c)
+        self.n_parts = None if n_parts is None else int(n_parts)
+        self.n_samples = 0
+        self._grids = self._make_grids()
+        self._starts = self._place_features()
+        self._counts = self._zeros()
+        self._is_torn = False  # an update began and did not end, so that features may have counted different records
+
+    def _make_grids(self):
+        if self.n_parts is not None:
+            return TableGrids(self.target_bounds, self.n_classes, self.n_parts)
+        if self.classes is not None:
+            return DiscreteGrids(self.n_classes, self.B, self.c)
+        return ContinuousGrids(self.target_bounds, self.B, self.c)
+
+    def _zeros(self):
+        return np.zeros(self._starts[-1], dtype=np.uint32)
+
+    def _place_features(self):
+        """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
+        nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
+        length = lru_cache(None)(lambda lo, hi: len(self._grids.count(np.empty(0), (lo, hi), nobody)))
+        return np.cumsum([0, *map(length, self.lower.tolist(), self.upper.tolist())])
+
+    @property
+    def nbytes(self):
+        """Memory that the counts take."""
+        return self._counts.nbytes
+
+    def __repr__(self):
+        return (
+            f"<{type(self).__name__} of {self.n_samples:,} records and {self.n_features_in_:,} features, "
+            "as sensitive as the data>"
+        )
+
+    # --- Counting ---------------------------------------------------------------------------------------------
+
+    def update(self, X, y, n_jobs=None):
+        """Count a chunk of records.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_chunk_samples, n_features)
+            Real numbers, one record a row; may have no rows. No dates and no masked arrays, as in `fit`.
+        y : array-like of shape (n_chunk_samples,)
+            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
+        n_jobs : int, default=None
+            Features counted at the same time, as joblib counts jobs.
+
+        Returns
+        -------
+        self : RangeGridSketch
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the chunk is not as described; no value is quoted, and the sketch is as it was.
+        """
+        refuse_dask(X)
+        X, y = check_table(self, X, y, y_numeric=self.classes is None, reset=False, ensure_min_samples=0)
+        count_into(self, X, y, n_jobs)
+        return self
+
+    def merge(self, other):
+        """The sketch of the records of both, which stay as they are.
+
+        Associative and commutative. Records that both have seen are counted twice.
+
+        Parameters
+        ----------
+        other : RangeGridSketch
+            With the same public parameters.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the public parameters differ; the message names which.
+        """
+        if not isinstance(other, RangeGridSketch):
+            raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
+        different = self._differences(other)
+        if different:
+            raise ValueError(f"sketches to be merged must have the same public parameters, got other {different}.")
+        self._check_addition(other.n_samples)
+        other._check_addition(self.n_samples)
+        merged = copy.copy(self)
+        merged._counts = self._counts + other._counts
+        merged.n_samples = self.n_samples + other.n_samples
+        return merged
+
+    def empty(self):
+        """A sketch without records, with the same public parameters.
+
+        Returns
+        -------
+        RangeGridSketch
+        """
+        empty = copy.copy(self)
+        empty._counts, empty.n_samples, empty._is_torn = self._zeros(), 0, False
+        return empty
+
+    def __eq__(self, other):
+        """Whether the public parameters and all counts are equal."""
+        if not isinstance(other, RangeGridSketch):
+            return NotImplemented
+        return not self._differences(other) and np.array_equal(self._counts, other._counts)
+
+    def _differences(self, other):
+        """Names of the public parameters that differ."""
+        here, there = self._public(), other._public()
+        return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
+
+    def _public(self):
+        return {
+            "n_features": self.n_features_in_,
+            "feature_names": getattr(self, "feature_names_in_", None),
+            "bounds": np.array([self.lower, self.upper]),
+            "target_bounds": self.target_bounds,
+            "classes": self.classes,
+            "B": self.B,
+            "c": self.c,
+            "n_parts": self.n_parts,
+        }
+
+    def _counts_of(self, j):
+        return self._counts[self._starts[j] : self._starts[j + 1]]
+
+    def _check_addition(self, n_samples):
+        """Raise unless that many records can be added."""
+        if self._is_torn:
+            raise ValueError(_DAMAGED)
+        if self.n_samples + n_samples > _MAX_SAMPLES:
+            raise ValueError(f"a sketch counts at most {_MAX_SAMPLES:,} records, got {self.n_samples + n_samples:,}.")
+
+    def __sklearn_tags__(self):
+        # What scikit-learn's checks of a chunk ask for.
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags())
+
+    # --- Files ----------------------------------------------------------------------------------------------------
+
+    def save(self, path):
+        """Write the sketch to a file, which is as sensitive as the data.
+
+        Only the owner may read the file. It appears when it is complete, in the place of an older one.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        check_whole(self)
+        write_sketch(path, self._public() | {"n_samples": self.n_samples}, self._counts)
+
+    @classmethod
+    def load(cls, path):
+        """Read a sketch that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the file is none that `save` wrote, is damaged, or has a newer format.
+        """
+        parameters, counts = read_sketch(path)
+        n_samples = parameters.pop("n_samples")
+        sketch = cls(**parameters)
+        if sketch._counts.shape != counts.shape:
+            raise ValueError("the file holds other counts than a sketch with its parameters has.")
+        sketch._counts, sketch.n_samples = counts, n_samples
+        check_whole(sketch)
+        return sketch
+
+    def __getstate__(self):
+        state = vars(self).copy()
+        if self.n_samples == 0:
+            del state["_counts"]  # so that an empty sketch, which dask sends to every worker, is small
+        return state
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if self.n_samples == 0:
+            self._counts, self._is_torn = self._zeros(), False
+
+
+# --- For the estimators ---------------------------------------------------------------------------------------------
+
+
+def count_into(sketch, X, y, n_jobs):
+    """Count a chunk that went through the checks of scikit-learn."""
+    target = make_target(y, sketch.target_bounds, sketch.classes)
+    sketch._check_addition(len(X))
+    target = sketch._grids.place(target.codes if sketch.classes is not None else target.values)
+    counter, columns = _Counter(sketch._grids, target), X.T
+    sketch._is_torn = True
+    for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
+        block = slice(first, first + _FEATURES_AT_ONCE)
+        counts = each_feature(counter, columns[block], sketch.lower[block], sketch.upper[block], n_jobs)
+        for j, counts_j in enumerate(counts, first):
+            sketch._counts_of(j)[:] += counts_j
+    sketch.n_samples += len(X)
+    sketch._is_torn = False
+
+
+def check_whole(sketch):
+    """Raise unless every feature has counted every record, which an interrupted update may prevent."""
+    counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
+    if sketch._is_torn or not (counted == sketch.n_samples * sketch._grids.n_tables).all():
+        raise ValueError(_DAMAGED)
+
+
+class SketchedRecords:
+    """What a release asks of `Records`, answered from the counts of a sketch."""
+
+    def __init__(self, sketch):
+        self._sketch = sketch
+        self.n_samples, self.n_classes = sketch.n_samples, sketch.n_classes
+        self.sizes = GridSizes(sketch.B, sketch.c, sketch.n_parts)
+
+    def each_feature(self, function, n_jobs):
+        """``function(counts, bounds)`` of each feature."""
+        sketch = self._sketch
+        counts = [sketch._counts_of(j) for j in range(sketch.n_features_in_)]
+        return each_feature(function, counts, sketch.lower, sketch.upper, n_jobs)
+
+    def scorer(self):
+        """What scores features from their counts."""
+        return GridScorer(self._sketch._grids, self.n_samples)
+
+    def counter(self):
+        """What makes a feature's table of its counts."""
+        return _TableOfCounts(self._sketch._grids.shape)
+
+
+class _Counter:
+    """Counts features with a target; a class of its own so that worker processes can be sent it."""
+
+    def __init__(self, grids, target):
+        self._grids, self._target = grids, target
+
+    def __call__(self, x, bounds):
+        return self._grids.count(x, bounds, self._target)
+
+
+class _TableOfCounts:
+    """The table of a feature, from its counts; a class of its own for the same reason."""
+
+    def __init__(self, shape):
+        self._shape = shape
+
+    def count(self, counts, bounds):
+        """Of shape (n_parts, n_parts) or (n_parts, n_classes)."""
+        return counts.reshape(self._shape).astype(np.int64)
+
+
+# --- Checks ---------------------------------------------------------------------------------------------------------
+
+
+def _check_c_of_parts(c, n_parts, B, n_classes):
+    """c as a number; in a sketch of tables it says how much finer these are than the finest merge."""
+    if n_parts is None:
+        c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
+        check_c(c, math.inf, B, n_classes)
+        return c
+    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
+        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
+    if c is not None:
+        check_c(c)
+    k_max = finest_merge(B, n_classes)
+    if c is None or c == n_parts / k_max:
+        return n_parts / k_max
+    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
+        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
+    return c
+
+
+def _are_equal(a, b):
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and a == b

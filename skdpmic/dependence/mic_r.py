@@ -1,0 +1,274 @@
+"""MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from skdpmic.checks.arguments import check_pair, check_pair_bounds
+from skdpmic.dependence.counting import Cells, Column, cells_of, count, edges_of, empty_tables, groups_of
+from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_size
+from skdpmic.dependence.optimize_axis import entropy_table, largest_entry, rounding_error
+from skdpmic.dependence.partitions import equipartitions, locate_between, refine
+
+# --- Which grids ----------------------------------------------------------------------------------------------
+
+
+def grid_size(B, n):
+    """The maximum grid size as a number: `B` itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
+    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
+
+
+def continuous_plan(B, c, master):
+    """The grids of MICr in one orientation, one row for each size of the fixed axis.
+
+    Returns
+    -------
+    plan : int64 ndarray of shape (n_grids, 3)
+        Columns: parts of the fixed axis, parts of the master partition, largest number of merged parts.
+    """
+    n_fixed = np.arange(2, int(B // 2) + 1)
+    k_max = np.minimum(n_fixed, (B // n_fixed).astype(np.int64))
+    n_master = np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    return np.stack([n_fixed, n_master, k_max], axis=1)
+
+
+def needed_grids(plan):
+    """The grids of `plan` that can hold the largest entry, those with one master partition together.
+
+    A grid is not needed where another one halves its fixed parts, has all its master edges and merges as many parts:
+    the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in
+    the last bit.)
+    """
+    n_fixed, n_master, k_max = plan.T
+    other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any is
+    halves_it = n_fixed[other] == 2 * n_fixed
+    has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
+    needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
+    return needed[np.argsort(needed[:, 1], kind="stable")]
+
+
+def discrete_plan(B, c, n_classes):
+    """The one grid of MICr against a discrete target, whose classes are the fixed axis."""
+    k_max = finest_merge(B, n_classes)
+    # Below two master parts there is no grid, and the score would be 0 whatever the data.
+    return np.array([(n_classes, max(int(c * k_max), 2), k_max)], dtype=np.int64)
+
+
+# --- Columns placed into cells --------------------------------------------------------------------------------
+
+
+class RangeGrids:
+    """The grids of numeric columns, which may have ranges of their own.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float, above 0
+    master : {"reduced", "full"}
+    n : int, default=0
+        How many records there are, about. It changes how they are counted only.
+    """
+
+    def __init__(self, B, c, master="reduced", n=0):
+        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n)
+        self._latest = None, None
+
+    def place(self, values, bounds):
+        """The values as a column."""
+        latest, cells = self._latest
+        if latest != bounds:
+            cells = self._cells(*bounds)
+            self._latest = bounds, cells  # columns often have one range
+        edges, free, fixed = cells
+        return Column(locate_between(values, edges, *bounds), free, fixed)
+
+    def _cells(self, lo, hi):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        common, starts, n_corners = cells_of(first_cell, len(edges) + 1, self._edges)
+        n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
+        free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
+        fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
+        return np.append(edges, np.nan), free, fixed
+
+
+@lru_cache(maxsize=64)
+def continuous_grids(B, c, master="reduced", n=0):
+    """The plan, all partitions of an axis in it, the groups, and the edges of all; kept, as they are public.
+
+    The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
+    """
+    plan = needed_grids(continuous_plan(B, c, master))
+    partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
+    both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
+    return plan, partitions, groups, edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
+
+
+class ClassGrids:
+    """The one grid of a numeric column against classes, which are the fixed axis.
+
+    Parameters
+    ----------
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
+    """
+
+    def __init__(self, n_classes, B, c):
+        self.plan = discrete_plan(B, c, n_classes)
+        self._partitions = equipartitions(self.plan[:, 1])
+        self.groups = groups_of(self.plan)
+        self._edges = edges_of(self.plan[:, 1], self.groups.of_grid, self._partitions.sizes)
+        of_classes = edges_of(self.plan[:, 0], self.groups.of_grid, self.plan[:, 0])
+        self._classes = cells_of(np.arange(n_classes + 1).reshape(1, -1), n_classes, of_classes)
+        self._latest = None, None
+
+    def place(self, values, bounds):
+        """The values as a column."""
+        latest, cells = self._latest
+        if latest != bounds:
+            cells = self._cells(*bounds)
+            self._latest = bounds, cells
+        edges, free = cells
+        return Column(locate_between(values, edges, *bounds), free, None)
+
+    def _cells(self, lo, hi):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        return np.append(edges, np.nan), cells_of(first_cell, len(edges) + 1, self._edges)
+
+    def place_codes(self, codes):
+        """Class numbers as a column."""
+        return Column(codes.astype(np.uint32), None, self._classes)
+
+
+# --- The largest entry of the characteristic matrix -----------------------------------------------------------
+
+
+def mic_r_of_columns(ways, groups, table):
+    """The largest I / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
+    n = len(ways[0][0].cells)
+    ways = [(*way, empty_tables(*way)) for way in ways]
+    counted = (
+        (count(free, fixed, numbers, tables), rows) for numbers, rows in groups.rounds for free, fixed, tables in ways
+    )
+    return min(largest_entry(counted, groups.grids.most, table, n), 1.0)
+
+
+class _Target:
+    """What all features that are scored against one target share. As sensitive as the target itself."""
+
+    def __init__(self, grids, y):
+        self._grids = grids
+        self._y = y
+        self._table = entropy_table(len(y.cells))
+
+    @property
+    def rounding_error(self):
+        """Bound on the distance of a score from its exact value."""
+        return rounding_error(len(self._y.cells), self._grids.plan)
+
+
+class AgainstNumbers(_Target):
+    """A numeric target, ready to be scored against many features.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    master : {"reduced", "full"}
+    """
+
+    def __init__(self, y, bounds, B, c, master="reduced"):
+        grids = RangeGrids(B, c, master, len(y))
+        super().__init__(grids, grids.place(y, bounds))
+
+    def score(self, x, bounds):
+        """MICr of the feature `x` and the target, in [0, 1]."""
+        x = self._grids.place(x, bounds)
+        return mic_r_of_columns([(x, self._y), (self._y, x)], self._grids.groups, self._table)
+
+
+class AgainstClasses(_Target):
+    """A target of class numbers, ready to be scored against many features.
+
+    The classes are the fixed axis; only the feature's axis is optimised.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Values 0 ... n_classes - 1.
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
+    """
+
+    def __init__(self, codes, n_classes, B, c):
+        grids = ClassGrids(n_classes, B, c)
+        super().__init__(grids, grids.place_codes(codes))
+
+    def score(self, x, bounds):
+        """MICr of the feature `x` and the target, in [0, 1]."""
+        return mic_r_of_columns([(self._grids.place(x, bounds), self._y)], self._grids.groups, self._table)
+
+
+# --- The public statistic -------------------------------------------------------------------------------------
+
+
+def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
+    """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
+
+    One axis is cut into l parts of equal width, the other into a master partition of equal width whose
+    neighbouring parts are merged into the k parts that tell most about the first; the score is the largest
+    ``I / log2 min(k, l)`` over both orientations and all k, l with k * l <= B.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers; those outside `bounds` are clipped.
+    bounds : ((x_lo, x_hi), (y_lo, y_hi))
+        The public range of each variable.
+    B : float, default=0.6
+        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000. As more cells than records add nothing but
+        chance, and time, a number may be up to n_samples, though 1,000 are allowed always, and more than 10,000 never.
+    c : float, default=5
+        How much finer than the merged partition its master partition is; above 0. A master partition may have as many
+        parts as a grid may have cells: c is up to that number over the square root of B, rounded down.
+    master : {"reduced", "full"}, default="reduced"
+        Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
+        its Definition 4.1; rounded down, and never below 2.
+
+    Returns
+    -------
+    float
+        In [0, 1]: about 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    References
+    ----------
+    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
+       Coefficients", ICML 2022; Definition 4.1 and Appendix E.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mic_r
+    >>> x = np.linspace(0, 1, 500)
+    >>> mic_r(x, x**2, bounds=((0, 1), (0, 1)))
+    1.0
+    """
+    x, y = check_pair(x, y)
+    x_bounds, y_bounds = check_pair_bounds(bounds)
+    n = len(x)
+    check_B(B, n)
+    if master not in ("reduced", "full"):
+        raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+    B = grid_size(B, n)
+    check_c(c, n, B, master=master)
+    target = AgainstNumbers(y, y_bounds, B, c, master)
+    return float(target.score(x, x_bounds))

@@ -1,1 +1,0 @@
-"""The Maximal Information Coefficient, without privacy."""

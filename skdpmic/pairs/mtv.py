@@ -1,0 +1,91 @@
+"""The private score MTVr of one pair of variables."""
+
+from skdpmic.checks.arguments import check_pair, check_pair_bounds
+from skdpmic.dependence.grid_limits import check_B, check_c
+from skdpmic.dependence.mic_r import grid_size
+from skdpmic.dependence.mtv_r import AgainstNumbers, CountsScorer, numeric_family
+from skdpmic.pairs.one_score import laplace_noise, pay, release
+from skdpmic.privacy.arguments import check_epsilon
+from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.sensitivity import mtv_r_sensitivity
+from skdpmic.uncached import never_cached
+
+_AUTO = 32.0  # B, and c: near the best for 1,000 to 10,000 records, whatever epsilon
+
+
+@never_cached
+def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
+    """MTVr of one pair under epsilon-differential privacy, by the Laplace mechanism.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. y has the part of the
+        target: the scores of x with y and of y with x differ.
+    epsilon : float
+        Privacy budget, above 0; infinity gives MTVr without noise.
+    bounds : ((x_lo, x_hi), (y_lo, y_hi))
+        The public range of each variable. It must not be read off the data.
+    B, c : float or "auto", default="auto"
+        As in :func:`mtv_r`; "auto" takes 32 for each.
+    ledger : BudgetLedger, default=None
+        Where the cost is written before the score is computed.
+    random_state : None, int or RandomState, default=None
+        None draws the noise from the operating system's entropy. A seed is for tests, and warns.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+    BudgetError
+        If epsilon does not fit in `ledger`.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If `random_state` is not None.
+
+    See Also
+    --------
+    mtv_r : The same without privacy.
+    mic_r_laplace : The private Maximal Information Coefficient, with more noise.
+
+    Notes
+    -----
+    The noise has scale ``4 (n - 1) / (n**2 epsilon)``, a third of that of :func:`mic_r_laplace` at n = 1,000, and a
+    fifth at a million (``docs/theory/mtv_r.md``). It is drawn exactly, on a grid of 2**-30
+    (``docs/theory/laplace.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mtv_r_laplace
+    >>> x = np.linspace(0, 1, 5000)
+    >>> mtv_r_laplace(x, x**2, epsilon=1, bounds=((0, 1), (0, 1))) > 0.9
+    True
+    """
+    x, y = check_pair(x, y, min_samples=4)
+    x_bounds, y_bounds = check_pair_bounds(bounds)
+    check_epsilon(epsilon)
+    check_ledger(ledger)
+    n = len(x)
+    family = _family(B, c, n)
+    scorer = CountsScorer(n, family)
+    mechanism = laplace_noise(epsilon, mtv_r_sensitivity(n), scorer.rounding_error)
+    source = pay("mtv_r_laplace", epsilon, n, ledger, random_state)
+
+    counts = AgainstNumbers(y, y_bounds, family).count(x, x_bounds)
+    return release(scorer.score(counts), mechanism, source)
+
+
+def _family(B, c, n):
+    """The grids for n records, from what the user gave."""
+    B, c = (_AUTO if isinstance(given, str) and given == "auto" else given for given in (B, c))
+    check_B(B, n)
+    check_c(c)
+    return numeric_family(grid_size(B, n), c)

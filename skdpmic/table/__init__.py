@@ -1,0 +1,1 @@
+"""What is public about a table, and how its columns are read."""

@@ -1,0 +1,434 @@
+"""A table is read row by row or not at all: no dates, no hidden values, no sparse columns, one column a name."""
+
+import datetime
+import math
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    RangeGridSketch,
+    characteristic_matrix,
+    chatterjee_laplace,
+    dp_mic_classif,
+    dp_mic_regression,
+    mic_cross,
+    mic_e,
+    mic_e_laplace,
+    mic_pairs,
+    mic_r,
+    mic_r_geometric,
+    mic_r_laplace,
+    mtv_r_laplace,
+)
+from skdpmic.counting.distributed import count_rows
+
+N = 40
+PUBLIC = {"bounds": (0, 1e18), "target_bounds": (0, 1e18)}
+BOTH = {"bounds": ((0, 1e18), (0, 1e18))}
+RNG = np.random.default_rng(0)
+X, Y = RNG.random((N, 2)), RNG.random(N)
+LABELS = {"bounds": (0, 1e18), "classes": [False, True]}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=100.0)
+
+
+def empty_sketch():
+    return RangeGridSketch(B=9, n_features=2, **PUBLIC)
+
+
+# Everything that reads X and y, and may charge a ledger.
+READERS = {
+    "scorer": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).fit(X, y),
+    "geometric": lambda X, y, ledger: DPMICScorer(mechanism="geometric", ledger=ledger, **PUBLIC).fit(X, y),
+    "classes": lambda X, y, ledger: DPMICScorer(ledger=ledger, **LABELS).fit(X, np.asarray(y) if y is Y else y),
+    "selector": lambda X, y, ledger: DPMICSelector(k=1, release="support", ledger=ledger, **PUBLIC).fit(X, y),
+    "partial_fit": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).partial_fit(X, y).publish(),
+    "sketch": lambda X, y, ledger: empty_sketch().update(X, y),
+    "count_rows": lambda X, y, ledger: count_rows(empty_sketch(), X, y),
+    "function": lambda X, y, ledger: dp_mic_regression(X, y, epsilon=1, ledger=ledger, **PUBLIC),
+    "function of classes": lambda X, y, ledger: dp_mic_classif(X, y, epsilon=1, ledger=ledger, **LABELS),
+    "search": lambda X, y, ledger: PrivateGridSearch(
+        make_pipeline(DPMICSelector(**PUBLIC), Ridge()), {"dpmicselector__k": [1, 2]}, ledger=ledger
+    ).fit(X, y),
+    "search in a nested pipeline": lambda X, y, ledger: PrivateGridSearch(
+        make_pipeline("passthrough", make_pipeline(None, DPMICSelector(k=1, **PUBLIC)), Ridge()),
+        {"ridge__alpha": [1, 2]},
+        ledger=ledger,
+    ).fit(X, y),
+    "search of a score function": lambda X, y, ledger: PrivateGridSearch(
+        make_pipeline(SelectKBest(partial(dp_mic_regression, epsilon=1, **PUBLIC)), Ridge()),
+        {"selectkbest__k": [1, 2]},
+        ledger=ledger,
+    ).fit(X, y),
+}
+PAIR_READERS = {
+    "mic_r": lambda x, y, ledger: mic_r(x, y, **BOTH),
+    "mic_e": lambda x, y, ledger: mic_e(x, y),
+    "characteristic_matrix": lambda x, y, ledger: characteristic_matrix(x, y),
+    "mic_r_laplace": lambda x, y, ledger: mic_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "mic_r_geometric": lambda x, y, ledger: mic_r_geometric(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "mic_e_laplace": lambda x, y, ledger: mic_e_laplace(x, y, epsilon=1, ledger=ledger),
+    "mtv_r_laplace": lambda x, y, ledger: mtv_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "chatterjee_laplace": lambda x, y, ledger: chatterjee_laplace(x, y, epsilon=1, ledger=ledger),
+}
+
+each_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+each_pair_reader = pytest.mark.parametrize("read", PAIR_READERS.values(), ids=PAIR_READERS)
+
+
+def assert_refused(read, *data, ledger, error, match):
+    with pytest.raises(error, match=match) as caught:
+        read(*data, ledger)
+    assert "2023" not in str(caught.value)  # the year of all dates below
+    assert ledger.spent() == (0.0, 0.0)
+
+
+# --- Dates --------------------------------------------------------------------------------------------------------
+
+SECONDS = pandas.Series(pandas.date_range("2023-03-01", periods=N, freq="s"))
+DURATIONS = SECONDS - SECONDS[0]
+DATE_COLUMNS = {
+    "datetime64": SECONDS,
+    "datetime64 of days": pandas.Series(SECONDS.to_numpy().astype("M8[s]")),
+    "time zone": SECONDS.dt.tz_localize("UTC"),
+    "timedelta64": DURATIONS,
+    "period": SECONDS.dt.to_period("D"),
+    "timestamps": SECONDS.astype(object),
+    "timedeltas": DURATIONS.astype(object),
+    "dates": SECONDS.dt.date,
+    "times": SECONDS.dt.time,
+    "numpy scalars": pandas.Series(list(SECONDS.to_numpy()), dtype=object),
+    "one date among numbers": pandas.Series([1.0] * (N - 1) + [np.datetime64("2023-03-01", "ns")], dtype=object),
+    "categories": SECONDS.astype("category"),
+    "polars Date": polars.Series(SECONDS.dt.date.tolist()),
+    "polars Datetime": polars.Series([moment.to_pydatetime() for moment in SECONDS]),
+    "polars Duration": polars.Series([datetime.timedelta(seconds=i) for i in range(N)]),
+    "polars Time": polars.Series(SECONDS.dt.time.tolist()),
+}
+
+
+def arrow_columns():
+    pyarrow = pytest.importorskip("pyarrow")
+    types = [pyarrow.timestamp("s"), pyarrow.timestamp("ns", "UTC"), pyarrow.date32(), pyarrow.date64()]
+    columns = [pandas.Series(SECONDS.to_numpy(), dtype=pandas.ArrowDtype(kind)) for kind in types[:2]]
+    columns += [pandas.Series(SECONDS.dt.date, dtype=pandas.ArrowDtype(kind)) for kind in types[2:]]
+    columns += [pandas.Series(DURATIONS, dtype=pandas.ArrowDtype(pyarrow.duration("s")))]
+    columns += [pandas.Series(SECONDS.dt.time, dtype=pandas.ArrowDtype(pyarrow.time64("us")))]
+    return columns
+
+
+def frame_with(column):
+    if isinstance(column, polars.Series):
+        return polars.DataFrame({"visits": Y, "admitted": column})
+    return pandas.DataFrame({"visits": Y, "admitted": column})
+
+
+def in_X(read, column, ledger):
+    match = r"X must hold numbers, got dates or durations in columns \['admitted'\].*subtract a public date and"
+    assert_refused(read, frame_with(column), Y, ledger=ledger, error=ValueError, match=match)
+
+
+def in_y(read, column, ledger):
+    match = "y must hold numbers, got dates or durations, whose unit may depend on all rows"
+    assert_refused(read, X, column, ledger=ledger, error=ValueError, match=match)
+
+
+@pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
+@pytest.mark.parametrize("place", [in_X, in_y])
+def test_dates_of_every_type_are_refused_by_name(column, place, ledger):
+    place(READERS["scorer"], column, ledger)
+
+
+@pytest.mark.parametrize("place", [in_X, in_y])
+def test_dates_of_arrow_are_refused_by_name(place, ledger):
+    for column in arrow_columns():
+        place(READERS["scorer"], column, ledger)
+
+
+def test_sparse_dates_are_refused_as_dates(ledger):
+    in_y(READERS["scorer"], pandas.Series(pandas.arrays.SparseArray(SECONDS.to_numpy())), ledger)
+
+
+def test_dates_in_arrow_tables_are_refused_by_name(ledger):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"visits": Y, "admitted": SECONDS.to_numpy()})
+    match = r"X must hold numbers, got dates or durations in columns \['admitted'\]"
+    assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
+
+
+@each_reader
+def test_every_reader_of_tables_refuses_dates(read, ledger):
+    in_X(read, SECONDS, ledger)
+    in_y(read, SECONDS, ledger)
+
+
+@each_pair_reader
+@pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
+def test_every_reader_of_pairs_refuses_dates(read, column, ledger):
+    advice = ".*subtract a public date and divide by"
+    match = "x must hold numbers, got dates or durations" + advice
+    assert_refused(read, column, Y, ledger=ledger, error=ValueError, match=match)
+    assert_refused(read, Y, column, ledger=ledger, error=ValueError, match="y" + match.removeprefix("x"))
+
+
+@pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
+def test_pairs_of_columns_refuse_dates_by_name(column):
+    for call in (lambda: mic_pairs(frame_with(column)), lambda: mic_cross(frame_with(column), X)):
+        with pytest.raises(ValueError, match=r"X must hold numbers, got dates or durations in columns \['admitted'\]"):
+            call()
+
+
+@pytest.mark.parametrize("kind", ["M8[s]", "m8[s]", "M8[ns]"])
+def test_arrays_and_lists_of_dates_are_refused_by_number(kind, ledger):
+    dates = np.arange(2 * N).reshape(N, 2).astype(kind)
+    objects = np.c_[Y.astype(object), dates[:, :1].astype(object)] if kind != "M8[ns]" else None
+    match = r"X must hold numbers, got dates or durations in columns \[0, 1\]"
+    for table in (dates, list(dates)):
+        assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
+    if objects is not None:
+        for table in (objects, objects.tolist()):
+            match = r"X must hold numbers, got dates or durations in columns \[1\]"
+            assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
+
+
+def test_fields_that_hold_dates_are_refused(ledger):
+    fields = np.zeros((N, 1), dtype=[("admitted", "M8[s]")])
+    match = "X must hold numbers, got dates or durations"
+    assert_refused(READERS["scorer"], fields, Y, ledger=ledger, error=ValueError, match=match)
+
+
+def test_dates_met_by_a_fitted_scorer_are_refused():
+    scorer = DPMICScorer(**PUBLIC).fit(frame_with(Y), Y)
+    with pytest.raises(ValueError, match=r"got dates or durations in columns \['admitted'\]"):
+        scorer.transform(frame_with(SECONDS))
+
+
+@pytest.mark.parametrize("make", ["frame", "array"])
+def test_dates_of_dask_are_refused_by_name(make, ledger):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.dataframe")
+    y = dask.array.from_array(Y, chunks=20)
+    if make == "array":
+        table, where = dask.array.from_array(SECONDS.to_numpy()[:, None], chunks=20), ""
+    else:
+        table, where = dask.dataframe.from_pandas(frame_with(SECONDS), npartitions=2), r" in columns \['admitted'\]"
+    with dask.config.set(scheduler="synchronous"):
+        match = "X must hold numbers, got dates or durations" + where
+        assert_refused(READERS["scorer"], table, y, ledger=ledger, error=ValueError, match=match)
+        match = "y must hold numbers, got dates or durations"
+        dates = dask.array.from_array(SECONDS.to_numpy(), chunks=20)
+        numbers = dask.array.from_array(X, chunks=20)
+        assert_refused(READERS["scorer"], numbers, dates, ledger=ledger, error=ValueError, match=match)
+
+
+def test_dask_does_not_compute_a_table_to_look_for_dates():
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.dataframe")
+    from skdpmic.checks.readable import refuse_unreadable
+
+    def fails(*arguments):
+        raise AssertionError("computed")
+
+    for collection in (
+        dask.array.from_array(X.astype(object), chunks=20),
+        dask.dataframe.from_pandas(frame_with(["a"] * N), npartitions=2),
+    ):
+        with dask.config.set(scheduler=fails):
+            refuse_unreadable(collection, collection)
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_dates_that_only_workers_see_are_refused_there(scheduler, ledger):
+    dask = pytest.importorskip("dask")
+    objects = np.c_[Y.astype(object), SECONDS.astype(object)]
+    table, y = dask.array.from_array(objects, chunks=(20, 2)), dask.array.from_array(Y, chunks=20)
+    with dask.config.set(scheduler=scheduler):
+        match = r"X must hold numbers, got dates or durations in columns \[1\]"
+        assert_refused(READERS["scorer"], table, y, ledger=ledger, error=ValueError, match=match)
+
+
+def test_one_row_with_nanoseconds_moves_nothing_that_is_scored():
+    """pandas infers the unit from the rows: one row with nanoseconds would multiply all others by 10**9."""
+    texts = [f"2023-03-01 00:00:{second:02d}" for second in range(N)]
+    finer = [*texts[:-1], texts[-1] + ".000000001"]
+    y = np.arange(N) / N
+    origin, unit = pandas.Timestamp("2023-03-01"), pandas.Timedelta(seconds=1)
+    scores = []
+    for rows in (texts, finer):
+        dates = pandas.to_datetime(pandas.Series(rows), format="ISO8601")
+        lowest = pandas.Timestamp("2023-03-01").value // 10**9
+        public = {"epsilon": math.inf, "bounds": (lowest, lowest + N), "target_bounds": (0, 1), "B": 9}
+        with pytest.raises(ValueError, match=r"got dates or durations in columns \['at'\]"):
+            DPMICScorer(**public).fit(dates.to_frame("at"), y)
+        as_advised = ((dates - origin) / unit).to_frame("at")
+        scores.append(DPMICScorer(**public | {"bounds": (0, N)}).fit(as_advised, y).scores_[0])
+    assert scores == [1.0, 1.0]
+
+
+DATE_BOUNDS = {
+    "timestamps": (pandas.Timestamp("2023-01-01"), pandas.Timestamp("2024-01-01")),
+    "datetimes": (datetime.date(2023, 1, 1), datetime.date(2024, 1, 1)),
+    "datetime64": (np.datetime64("2023-01-01", "ns"), np.datetime64("2024-01-01", "ns")),
+    "an array": np.array(["2023-01-01", "2024-01-01"], dtype="M8[ns]"),
+    "durations": (np.timedelta64(1, "D"), np.timedelta64(2, "D")),
+}
+
+
+@pytest.mark.parametrize("bounds", DATE_BOUNDS.values(), ids=DATE_BOUNDS)
+def test_bounds_in_dates_are_refused_with_advice(bounds, ledger):
+    match = "write dates as numbers in the unit of the column"
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    by_name = {"a": (0, 1), "b": bounds}
+    each = tuple(np.array([bound, bound]) for bound in bounds)
+    for change in ({"bounds": bounds}, {"bounds": by_name}, {"bounds": each}, {"target_bounds": bounds}):
+        estimator = DPMICScorer(ledger=ledger, **PUBLIC | change)
+        for fit in (estimator.fit, estimator.partial_fit):
+            with pytest.raises(ValueError, match=match):
+                fit(frame, Y)
+        with pytest.raises(ValueError, match=match):
+            RangeGridSketch(B=9, n_features=2, **PUBLIC | change)
+    for both in (((0, 1), bounds), (bounds, (0, 1))):
+        with pytest.raises(ValueError, match=match):
+            mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=both, ledger=ledger)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_classes_in_dates_are_refused(ledger):
+    dates = np.array(["2023-01-01", "2024-01-01"], dtype="M8[s]")
+    with pytest.raises(ValueError, match="classes must be numbers, booleans or strings"):
+        DPMICScorer(bounds=(0, 1), classes=dates, ledger=ledger).fit(X, Y > 0.5)
+
+
+# --- Masked arrays ------------------------------------------------------------------------------------------------
+
+MASKED = np.ma.array(X, mask=X > 0.5)
+MASKED_Y = np.ma.array(Y, mask=Y > 0.5)
+
+
+@each_reader
+@pytest.mark.parametrize("table", [MASKED, list(MASKED), np.ma.array(X)], ids=["array", "rows", "nothing hidden"])
+def test_masked_tables_are_refused(read, table, ledger):
+    match = r"X must not be a masked array, whose hidden values would be read: pass X.filled\(value\)"
+    assert_refused(read, table, Y, ledger=ledger, error=TypeError, match=match)
+
+
+@each_reader
+def test_masked_targets_are_refused(read, ledger):
+    assert_refused(read, X, MASKED_Y, ledger=ledger, error=TypeError, match="y must not be a masked array")
+
+
+@each_pair_reader
+@pytest.mark.parametrize("values", [MASKED_Y, list(MASKED_Y)], ids=["array", "list"])
+def test_masked_columns_are_refused(read, values, ledger):
+    assert_refused(read, values, Y, ledger=ledger, error=TypeError, match="x must not be a masked array")
+    assert_refused(read, Y, values, ledger=ledger, error=TypeError, match="y must not be a masked array")
+
+
+def test_pairs_of_masked_columns_are_refused():
+    for call, name in ((lambda: mic_pairs(MASKED), "X"), (lambda: mic_cross(X, MASKED), "Y")):
+        with pytest.raises(TypeError, match=f"{name} must not be a masked array"):
+            call()
+
+
+def test_masked_chunks_of_dask_are_refused(ledger):
+    dask = pytest.importorskip("dask")
+    table, y = dask.array.from_array(X, chunks=(20, 2)), dask.array.from_array(Y, chunks=20)
+    with dask.config.set(scheduler="synchronous"):
+        masked = dask.array.ma.masked_greater(table, 0.5)
+        match = "X must not be a masked array"
+        assert_refused(READERS["scorer"], masked, y, ledger=ledger, error=TypeError, match=match)
+
+
+# --- Dataframes ---------------------------------------------------------------------------------------------------
+
+
+@each_reader
+@pytest.mark.parametrize("columns", [["a", "b"], ["b"]])
+def test_sparse_columns_are_refused_by_name(read, columns, ledger):
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    for column in columns:
+        frame[column] = pandas.arrays.SparseArray(frame[column].to_numpy())
+    match = rf"Sparse data was passed in columns {re.escape(str(columns))} of X.*Use X.astype\(float\)"
+    assert_refused(read, frame, Y, ledger=ledger, error=TypeError, match=match)
+
+
+def test_sparse_columns_can_be_made_dense_as_advised():
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    frame["b"] = pandas.arrays.SparseArray(X[:, 1])
+    DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(frame.astype(float), Y)
+
+
+@each_reader
+def test_repeated_names_are_refused(read, ledger):
+    frame = pandas.DataFrame(X, columns=["age", "age"])
+    match = r"X must have a different name for each column, got several named \['age'\]"
+    assert_refused(read, frame, Y, ledger=ledger, error=ValueError, match=match)
+
+
+def test_repeated_names_of_a_sketch_are_refused():
+    with pytest.raises(ValueError, match=r"feature_names must be different names, got several named \['age'\]"):
+        RangeGridSketch(B=9, feature_names=["age", "age"], **PUBLIC)
+
+
+@each_reader
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_tables_without_columns_are_refused(read, library, ledger):
+    table = pandas.DataFrame(index=range(N)) if library is pandas else polars.DataFrame()
+    y = Y[: len(table)]
+    assert_refused(read, table, y, ledger=ledger, error=ValueError, match=r"Found array with 0 feature\(s\)")
+
+
+# --- Arrays of any namespace --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dispatch", [False, True])
+def test_arrays_of_any_namespace_are_scored_as_those_of_numpy(dispatch):
+    pytest.importorskip("array_api_strict")
+    code = f"""
+import math
+import numpy as np
+import array_api_strict as xp
+from sklearn import config_context
+from skdpmic import DPMICScorer, DPMICSelector, mic_r
+X = np.random.default_rng(0).random((40, 3))
+y = X[:, 1] ** 2
+public = dict(epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1), B=9)
+expected = DPMICScorer(**public).fit(X, y).scores_.tolist()
+try:
+    context = config_context(array_api_dispatch={dispatch})
+    context.__enter__()
+except ImportError:  # older versions of scikit-learn need a library more
+    raise SystemExit
+A, b = xp.asarray(X), xp.asarray(y)
+scorer = DPMICScorer(**public).fit(A, b)
+assert scorer.scores_.tolist() == expected
+assert DPMICScorer(**public).fit(X, y).scores_.tolist() == expected
+assert DPMICScorer(**public).partial_fit(A, b, n_expected=40).publish().scores_.tolist() == expected
+assert np.asarray(scorer.transform(A)).tolist() == (X * expected).tolist()
+selector = DPMICSelector(k=1, **public).fit(A, b)
+assert np.asarray(selector.transform(A)).tolist() == X[:, [1]].tolist()
+assert mic_r(A[:, 1], b, bounds=((0, 1), (0, 1)), B=9) == expected[1]
+print("as numpy")
+"""
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("as numpy", "")

@@ -1,0 +1,243 @@
+"""Counting on dask's workers publishes what counting in memory does, and moves sketches only."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial, reduce
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch
+from skdpmic.counting.distributed import count_rows, merge_all
+
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+N, D = 600, 4
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+def table():
+    X = np.random.default_rng(0).random((N, D))
+    return X, (2 * X[:, 2] - 1) ** 2
+
+
+def published(estimator):
+    return {name: np.asarray(value).tolist() for name, value in vars(estimator).items() if name.endswith("_")}
+
+
+# --- Any engine ---------------------------------------------------------------------------------------------------
+
+
+@seeded
+def test_plain_map_and_reduce_publish_what_fit_does():
+    X, y = table()
+    scorer = DPMICScorer(random_state=0, **PUBLIC)
+    empty = scorer.empty_sketch(N, n_features=D)
+    partitions = [(X[i::7], y[i::7]) for i in range(7)]
+    sketches = list(map(lambda rows: count_rows(empty, *rows), partitions))
+    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == count_rows(empty, X, y)
+    assert empty.n_samples == 0
+    assert published(scorer.fit_sketch(merge_all(sketches))) == published(
+        DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
+    )
+
+
+@pytest.mark.slow
+def test_dask_is_imported_only_for_its_collections():
+    code = (
+        "import sys, numpy as np, skdpmic, skdpmic.counting.distributed\n"
+        "X = np.random.rand(50, 2)\n"
+        "skdpmic.DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])\n"
+        "assert 'dask' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- Dask, in this process ------------------------------------------------------------------------------------------
+
+
+def collections(X, y):
+    """The table as dask holds it, in several ways."""
+    array, frame = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    rows = frame.from_pandas(pandas.DataFrame(np.c_[X, y], columns=[*"abcd", "y"]), npartitions=11)
+    nobody = rows.query("a > 5")
+    empty = frame.concat([nobody, rows, nobody], interleave_partitions=False)
+    return {
+        "array": (array.from_array(X, chunks=(70, 3)), array.from_array(y, chunks=200)),
+        "one chunk": (array.from_array(X, chunks=-1), array.from_array(y, chunks=-1)),
+        "frame": (rows[list("abcd")], rows["y"]),
+        "frame, one column": (rows[list("abcd")], rows[["y"]]),
+        "unknown lengths": (rows[list("abcd")].to_dask_array(), rows["y"].to_dask_array()),
+        "few partitions": (rows[list("abcd")].repartition(npartitions=3), rows["y"].repartition(npartitions=3)),
+        "empty partitions": (empty[list("abcd")], empty["y"]),
+    }
+
+
+WAYS = ["array", "one chunk", "frame", "unknown lengths", "empty partitions"]
+
+
+@seeded
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(DPMICScorer, **PUBLIC),
+        partial(DPMICSelector, k=2, release="support", **PUBLIC),
+        partial(DPMICScorer, mechanism="geometric", B=16, c=2, **PUBLIC),
+    ],
+)
+def test_fit_of_a_collection_is_fit_of_its_rows(way, make):
+    X, y = collections(*table())[way]
+    fitted = make(random_state=0).fit(X, y)
+    expected = make(random_state=0).fit(*table())
+    if "frame" in way or way == "empty partitions":
+        assert fitted.feature_names_in_.tolist() == list("abcd")
+        del fitted.feature_names_in_
+    assert published(fitted) == published(expected)
+
+
+@seeded
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_a_target_may_be_a_frame_of_one_column():
+    X, y = collections(*table())["frame, one column"]
+    fitted = DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
+    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **PUBLIC).fit(*table()).scores_.tolist()
+
+
+@seeded
+def test_partitions_without_records_may_have_labels_of_any_type():
+    frame, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    X, y = table()
+    labels = np.where(y > 0.3, "high", "low").astype(object)
+    rows = frame.from_pandas(pandas.DataFrame(X, columns=list("abcd")).assign(y=labels), npartitions=4)
+    rows = frame.concat([rows.query("a > 5"), rows])
+    assert min(rows.map_partitions(len).compute()) == 0
+    public = {"bounds": (0, 1), "classes": ["low", "high"]}
+    fitted = DPMICScorer(random_state=0, **public).fit(rows[list("abcd")], rows["y"])
+    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **public).fit(X, labels).scores_.tolist()
+
+
+@seeded
+def test_one_length_may_be_unknown():
+    every = collections(*table())
+    X, y = every["frame"][0].to_dask_array(lengths=True), every["unknown lengths"][1]
+    expected = published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(*table()))
+    assert published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(X, y)) == expected
+    with pytest.raises(ValueError, match="same partitions, got 3 and 11"):
+        DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
+
+
+@seeded
+def test_columns_without_names_are_matched_to_no_dict_of_bounds():
+    X, y = collections(*table())["array"]
+    with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):
+        DPMICScorer(bounds=dict.fromkeys("dcba", (0, 1)), target_bounds=(0, 1)).fit(X, y)
+
+
+def test_rows_stay_where_they_are(monkeypatch):
+    """No task whose result is large is asked for: the client computes one sketch, and the number of rows."""
+    dask = pytest.importorskip("dask")
+    X, y = collections(*table())["unknown lengths"]
+    results = []
+    compute = dask.compute
+
+    def watched(*args, **kwargs):
+        results.extend(compute(*args, **kwargs))
+        return tuple(results[-len(args) :])
+
+    monkeypatch.setattr(dask, "compute", watched)
+    DPMICScorer(**PUBLIC).fit(X, y)
+    assert [type(result) for result in results] == [int] * 11 + [RangeGridSketch]
+
+
+def test_collections_that_do_not_fit_together_are_refused():
+    every = collections(*table())
+    scorer = DPMICScorer(B=20, **PUBLIC)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 599\]"):
+        scorer.fit(every["array"][0], every["one chunk"][1][:-1])
+    with pytest.raises(ValueError, match="same partitions, got 11 and 3"):
+        scorer.fit(every["frame"][0], every["few partitions"][1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        scorer.fit(every["unknown lengths"][0], every["frame"][1].shift(1).dropna())
+    with pytest.raises(TypeError, match="y must be a dask collection where X is one, got ndarray"):
+        scorer.fit(every["array"][0], table()[1])
+    with pytest.raises(ValueError, match="y is None"):
+        scorer.fit(every["array"][0], None)
+    with pytest.raises(ValueError, match=r"3 sample\(s\) while a minimum of 4 is required"):
+        DPMICScorer(**PUBLIC).fit(every["array"][0][:3], every["array"][1][:3])
+    for use in (scorer.partial_fit, RangeGridSketch(B=20, n_features=D, **PUBLIC).update):
+        with pytest.raises(TypeError, match="X must be in memory to be counted in chunks"):
+            use(*every["array"])
+    with pytest.raises(ValueError, match="X must be 2-dimensional, got a dask collection of 1"):
+        scorer.fit(every["array"][1], every["array"][1])
+    with pytest.raises(ValueError, match="bounds must be public"):
+        scorer.set_params(bounds="data").fit(*every["array"])
+    assert not hasattr(scorer, "n_features_in_")
+
+
+# --- Dask, on a cluster ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def slow_rows(i, marks):
+    """A tenth of the table, after a while; each worker that is asked leaves its mark."""
+    (marks / f"{i}-{os.getpid()}").touch()
+    time.sleep(0.3)
+    return np.random.default_rng(i).random((100, D))
+
+
+@pytest.mark.slow
+@seeded
+def test_a_worker_killed_mid_way_changes_nothing_and_is_charged_once(client, tmp_path):
+    dask, array = pytest.importorskip("dask"), pytest.importorskip("dask.array")
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    X = array.concatenate(
+        [array.from_delayed(dask.delayed(slow_rows)(i, marks), shape=(100, D), dtype=float) for i in range(20)]
+    )
+    y = X[:, 2] ** 2
+    ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
+    victim = next(iter(client.run(os.getpid).values()))
+
+    from threading import Thread
+
+    def kill():
+        while not any(mark.name.endswith(f"-{victim}") for mark in marks.iterdir()):
+            time.sleep(0.05)
+        time.sleep(1.0)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = Thread(target=kill)
+    killer.start()
+    fitted = DPMICScorer(random_state=0, ledger=ledger, **PUBLIC).fit(X, y)
+    killer.join()
+    assert victim not in client.run(os.getpid).values()
+
+    rows = np.concatenate([np.random.default_rng(i).random((100, D)) for i in range(20)])
+    assert published(fitted) == published(DPMICScorer(random_state=0, **PUBLIC).fit(rows, rows[:, 2] ** 2))
+    assert len(ledger.entries()) == 1
+    assert ledger.spent() == (1.0, 0.0)
+
+
+@pytest.mark.slow
+@seeded
+def test_many_features_in_memory_go_to_the_workers_through_joblib(client):
+    X, y = table()
+    expected = published(DPMICScorer(random_state=0, **PUBLIC).fit(X, y))
+    with parallel_config(backend="dask"):
+        assert published(DPMICScorer(random_state=0, **PUBLIC).fit(X, y)) == expected
+        assert published(DPMICScorer(random_state=0, **PUBLIC).partial_fit(X, y, n_expected=N).publish()) == expected

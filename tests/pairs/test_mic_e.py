@@ -1,0 +1,235 @@
+"""MICe-Lap: the bound on its sensitivity holds for cuts at fixed ranks, is nearly attained, and fails without them."""
+
+import math
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+
+from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace
+from skdpmic.dependence.mic_e import mass_plan
+from skdpmic.dependence.optimize_axis import rounding_error
+from skdpmic.dependence.rank_grids import ranks_in_y
+from skdpmic.privacy.mechanisms import GRID, grid_sensitivity
+from skdpmic.privacy.sensitivity import mic_e_sensitivity
+from tests.naive import naive_mic_e_of_ranks
+from tests.privacy.searches import largest_change_of_mic_e, mic_e_of
+
+ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+
+
+def published_bound(n, B):
+    """Theorem 3.1 of Lazarsfeld, Johnson and Adeniran (ICML 2022)."""
+    return B * (2 * math.log2(n) + 4.8) / n
+
+
+# --- The statistic ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 12, 30])
+@pytest.mark.parametrize("B, c", [(4, 1), (6, 0.3), (9, 2), (12.5, 1.4), (16, 1)])
+def test_score_is_the_definition_by_brute_force(n, B, c):
+    y_ranks = np.random.default_rng(n).permutation(n)
+    assert mic_e_of(y_ranks, B, c) == pytest.approx(naive_mic_e_of_ranks(y_ranks.tolist(), B, c), abs=1e-12)
+    assert mic_e_of(np.argsort(y_ranks), B, c) == mic_e_of(y_ranks, B, c)  # x and y exchanged
+
+
+def test_without_ties_and_with_a_master_part_for_each_record_it_is_the_public_mic_e():
+    rng = np.random.default_rng(0)
+    for n in (10, 50, 200):
+        x, y = rng.normal(size=n), rng.normal(size=n)
+        y[: n // 2] = x[: n // 2] ** 2
+        ranks = ranks_in_y(x, y, np.zeros(n), np.zeros(n))
+        assert mic_e_of(ranks, 12, n) == mic_e(x, y, B=12, c=n)
+
+
+def test_only_order_counts_and_ties_go_by_their_keys():
+    x, y = np.array([0.0, 5.0, -0.0, 1.0]), np.array([3.0, 3.0, 1.0, 3.0])
+    x_ties, y_ties = np.array([9, 0, 1, 5]), np.array([2, 1, 0, 3])
+    expected = [0, 2, 3, 1]  # in x the records 2, 0, 3, 1; in y the records 2, 1, 0, 3
+    assert ranks_in_y(x, y, x_ties, y_ties).tolist() == expected
+    assert ranks_in_y(np.exp(x), y**3, x_ties, y_ties).tolist() == expected
+
+
+def test_replacing_a_record_never_changes_the_order_of_the_others():
+    rng = np.random.default_rng(0)
+    n = 30
+    keys = rng.integers(5, size=(2, n))  # tied keys, too: then the place of the record decides
+    x, y = rng.integers(4, size=(2, n)).astype(float)
+    for record in range(n):
+        x_other, y_other = x.copy(), y.copy()
+        x_other[record], y_other[record] = rng.integers(4, size=2)
+        here, there = ranks_in_y(x, y, *keys), ranks_in_y(x_other, y_other, *keys)
+        assert _without(here, np.lexsort((keys[0], x)), record) == _without(
+            there, np.lexsort((keys[0], x_other)), record
+        )
+
+
+def _without(y_ranks, x_order, record):
+    """The ranks in y among all records but one."""
+    rest = y_ranks[x_order != record]
+    return np.argsort(np.argsort(rest)).tolist()
+
+
+def test_columns_of_ties_do_not_look_dependent():
+    x = np.zeros(2000)
+    in_order = np.arange(2000)
+    assert mic_e_of(ranks_in_y(x, x, in_order, in_order), 8, 15) > 0.99  # if one order served both axes
+    assert mic_e_laplace(x, x, epsilon=math.inf, B=8) < 0.1
+
+
+# --- Its sensitivity --------------------------------------------------------------------------------------------
+
+
+CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
+
+
+@compiled_only
+@pytest.mark.parametrize("B, c", CASES)
+@pytest.mark.parametrize("n", [4, 5, 6, 7, pytest.param(8, marks=pytest.mark.slow)])
+def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
+    largest = largest_change_of_mic_e(n, B, c)
+    assert largest <= _bound_before_the_cut_at_1(n, B) + ERROR
+    if (B, c) == (4, 1) and n % 2 == 0:  # attained but for the factor (l + 1) / l
+        assert largest == pytest.approx(2 * _d(n / 2) / n, abs=ERROR)
+
+
+def _d(m):
+    return m * math.log2(m) - ((m - 1) * math.log2(m - 1) if m > 1 else 0)
+
+
+def _bound_before_the_cut_at_1(n, B):
+    return max((size + 1) * _d(math.ceil(n / size)) / n for size in range(2, min(int(B // 2), n) + 1))
+
+
+@pytest.mark.parametrize("n, B", [(2, 4), (7, 4), (50, 9.5), (50, 300), (1000, 63.1), (10**5, 1000), (10**6, 4000)])
+def test_bound_is_the_formula_rounded_up(n, B):
+    with mpmath.workdps(40):
+        exact = mpmath.mpf(0)
+        for size in range(2, min(int(B // 2), n) + 1):
+            m = mpmath.mpf(-(-n // size))
+            growth = m * mpmath.log(m, 2) - ((m - 1) * mpmath.log(m - 1, 2) if m > 1 else 0)
+            exact = max(exact, (size + 1) * growth / n)
+        exact = min(exact, 1)
+        assert exact <= mpmath.mpf(mic_e_sensitivity(n, B)) <= exact * (1 + mpmath.mpf("1e-12"))
+
+
+@pytest.mark.parametrize("n", [6, 10, 100, 1000, 10**4, 10**6])
+def test_bound_is_less_than_half_of_the_published_one(n):
+    for B in (4, 5, 9.9, 30, 200, max(n**0.6, 4)):
+        assert mic_e_sensitivity(n, B) < published_bound(n, B) / 2.4
+
+
+@pytest.mark.parametrize("B, c", [(4, 1), (8, 1), (16, 2), (40, 15)])
+@pytest.mark.parametrize("m", [10, 50])
+def test_bound_is_attained_but_for_one_part_in_the_size_of_the_fixed_axis(B, c, m):
+    # Columns of m records, alternately low and high in y. The first record, made the last, shifts all others by one
+    # rank, and leaves one stray in every column.
+    size = B // 2
+    n = size * m
+    rng = np.random.default_rng(0)
+    low, high = iter(rng.permutation(n // 2)), iter(n // 2 + rng.permutation(n // 2))
+    y_ranks = np.array([next(high if t // m % 2 else low) for t in range(n)])
+    change = mic_e_of(y_ranks, B, c) - mic_e_of(np.append(y_ranks[1:], y_ranks[0]), B, c)
+    nearly = size / (size + 1) * (1 if c < 15 else 0.8)  # few master parts cut exactly where the columns change
+    assert nearly * mic_e_sensitivity(n, B) - ERROR <= change <= mic_e_sensitivity(n, B) + ERROR
+
+
+@compiled_only
+def test_the_exhaustive_search_catches_a_bound_that_is_too_small():
+    assert largest_change_of_mic_e(6, 4, 1) > 0.6 * _bound_before_the_cut_at_1(6, 4)
+    assert largest_change_of_mic_e(6, 4, 1) > _d(6) / 6 + 0.1  # MICr's
+
+
+# --- What would go wrong with cuts that the data places ---------------------------------------------------------
+
+
+def clumped_neighbours(n_third=999):
+    """Different values. Half of y is low, half high; in ascending x: both in turn, all high, all low, a third each."""
+    rng = np.random.default_rng(0)
+    high = np.repeat([False, True, False], n_third)
+    high[:n_third:2] = True
+    y = np.empty(3 * n_third)
+    y[high] = 1 + rng.random(high.sum())
+    y[~high] = rng.random((~high).sum())
+    x = np.arange(3.0 * n_third)
+    # A high record is in front of its clump or among the low ones: the clumps before it are shorter by one record.
+    x_other, y_other = x.copy(), y.copy()
+    x_other[-1] = x[n_third - 1] + 0.5
+    return (x, y), (x_other, y_other)
+
+
+def tied_neighbours(n_third=1000):
+    """Three values of y, a third each, of which x tells the first from the others only."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 1.0, 2.0], [n_third + 1, n_third, n_third])
+    x = np.where(y == 0, 0, 1) + rng.random(len(y))
+    y_other = y.copy()
+    y_other[0] = 2.0
+    return (x, y), (x, y_other)
+
+
+@pytest.mark.parametrize("neighbours, c", [(clumped_neighbours, 1), (tied_neighbours, 1), (tied_neighbours, 15)])
+def test_cuts_between_clumps_and_tied_values_break_the_published_bound_and_cuts_at_fixed_ranks_do_not(neighbours, c):
+    here, there = neighbours()
+    n = len(here[0])
+    assert sum((here[0] != there[0]) | (here[1] != there[1])) == 1
+    assert abs(mic_e(*here, B=4, c=c) - mic_e(*there, B=4, c=c)) > 9 * published_bound(n, 4)
+
+    keys = np.random.default_rng(1).integers(2**32, size=(2, n))
+    by_rank = [mic_e_of(ranks_in_y(*table, *keys), 4, c) for table in (here, there)]
+    assert abs(by_rank[0] - by_rank[1]) <= mic_e_sensitivity(n, 4)
+
+
+# --- The release ------------------------------------------------------------------------------------------------
+
+
+def test_noise_has_the_scale_of_the_bound_and_the_rounding_error():
+    # The median of |noise| is scale * ln 2. n = 1,000 releases, fixed seed: within 5 standard errors, which are at
+    # most 1.5 / sqrt(1000) of it; half or twice the noise is not.
+    n, epsilon = 400, 2.0
+    rng = np.random.default_rng(0)
+    x = rng.random(n)
+    y = np.where(rng.random(n) < 0.5, x, rng.random(n))
+    source = np.random.RandomState(0)
+    with pytest.warns(PrivacyLeakWarning):
+        released = [mic_e_laplace(x, y, epsilon=epsilon, B=4, random_state=source) for _ in range(1000)]
+    noise = np.abs(np.array(released) - mic_e_laplace(x, y, epsilon=math.inf, B=4))
+    steps = grid_sensitivity(mic_e_sensitivity(n, 4), rounding_error(n, mass_plan(4.0, 15)))
+    assert np.median(noise) == pytest.approx(steps * GRID / epsilon * math.log(2), rel=0.24)
+    assert steps * GRID == pytest.approx(mic_e_sensitivity(n, 4), rel=1e-6)
+
+
+def test_released_scores_are_on_the_grid_and_fresh_each_time():
+    x = np.linspace(0, 1, 100)
+    released = np.array([mic_e_laplace(x, x**2, epsilon=1) for _ in range(20)])
+    np.testing.assert_array_equal(released / GRID, np.rint(released / GRID))
+    assert ((released >= 0) & (released <= 1)).all()
+    assert len(np.unique(released)) > 2
+
+
+def test_a_seed_repeats_the_release_and_warns():
+    x, y = np.random.default_rng(0).integers(5, size=(2, 100)).astype(float)
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
+        one, again = (mic_e_laplace(x, y, epsilon=3, B=4, random_state=1) for _ in range(2))
+    assert one == again
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"epsilon": 0}, "epsilon must be a number > 0"),
+        ({"B": 3.9}, "B must be a number >= 4 or an exponent in"),
+        ({"B": "auto"}, "B must be a number >= 4 or an exponent in"),
+        ({"c": 0}, "c must be a number > 0"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, "x and y must hold at least 4 samples, got n_samples=3"),
+        ({"x": [1, 2, 3, np.nan]}, "x must be finite, got NaN or infinity"),
+        ({"x": [1, 2, 3]}, "x and y must have the same length, got 3 and 4"),
+    ],
+)
+def test_arguments_that_are_not_allowed_are_refused(changed, message):
+    arguments = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "epsilon": 1.0} | changed
+    with pytest.raises(ValueError, match=message):
+        mic_e_laplace(**arguments)
