@@ -1,6 +1,6 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
-from skdpmic.accounting import search_cost
+from skdpmic.accounting.searches import search_cost
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.dependence.characteristic import characteristic_matrix
 from skdpmic.dependence.many_pairs import mic_cross, mic_pairs

@@ -3,12 +3,12 @@
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.base import BaseDPMIC
+from skdpmic.pieces import PrivateEstimatorOfPieces
+from skdpmic.table.reading import check_rows
 from skdpmic.uncached import never_cached
-from skdpmic.validation import check_rows
 
 
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPieces):
     """Score features by a differentially private Maximal Information Coefficient with the target.
 
     A score is MICr, which finds dependence of any shape, between a feature and the target, with noise.
@@ -113,6 +113,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
     def __init__(
         self,
         *,
+        statistic="mic_r",
         epsilon=1.0,
         delta=0.0,
         bounds=None,
@@ -125,6 +126,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, BaseDPMIC):
         n_jobs=None,
         random_state=None,
     ):
+        self.statistic = statistic
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds

@@ -3,18 +3,16 @@
 import numbers
 import warnings
 
-import numpy as np
 from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic.base import BaseDPMIC
 from skdpmic.checks.errors import without_data
-from skdpmic.privacy.filters import Cost
-from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.pieces import PrivateEstimatorOfPieces
+from skdpmic.release import BestFeatures
 
 
-class DPMICSelector(SelectorMixin, BaseDPMIC):
+class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     """Select features by a differentially private Maximal Information Coefficient with the target.
 
     A score is MICr, which finds dependence of any shape, between a feature and the target. What is released -- all
@@ -137,6 +135,7 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         self,
         k=10,
         *,
+        statistic="mic_r",
         epsilon=1.0,
         delta=0.0,
         bounds=None,
@@ -152,6 +151,7 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         random_state=None,
     ):
         self.k = k
+        self.statistic = statistic
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
@@ -191,42 +191,23 @@ class DPMICSelector(SelectorMixin, BaseDPMIC):
         if self.release != "support" or self.mechanism != "laplace":
             super()._check_delta_of_mechanism()
 
-    def _epsilon_per_feature(self, n_features):
+    def _way(self, n_features):
         if self.release == "scores":
-            return super()._epsilon_per_feature(n_features)
-        return top_k_epsilon_per_score(self.epsilon, self.delta, self._n_to_keep(n_features))
+            return super()._way(n_features)
+        return BestFeatures(self.epsilon, self.delta, self._n_to_keep(n_features))
 
-    def _cost(self):
-        if self.release == "support" and needs_no_delta(self.epsilon, self.delta, self._n_to_keep(self.n_features_in_)):
-            return Cost(float(self.epsilon))
-        return super()._cost()
+    def _keep(self, released, way, measure):
+        super()._keep(released, way, measure)
+        if self.release == "scores":
+            self.n_ranked_ = self.n_features_in_
 
-    def _warn(self, stacklevel):
-        super()._warn(stacklevel + 1)
-        if self.threshold is None and self.k != "all" and self.k > self.n_features_in_:
+    def _warn(self, n_features, stacklevel):
+        super()._warn(n_features, stacklevel + 1)
+        if self.threshold is None and self.k != "all" and self.k > n_features:
             warnings.warn(
-                f"k={self.k} is greater than n_features={self.n_features_in_}. All the features will be returned.",
+                f"k={self.k} is greater than n_features={n_features}. All the features will be returned.",
                 stacklevel=stacklevel + 1,
             )
-
-    def _mechanism(self, data):
-        if self.release == "scores":
-            return super()._mechanism(data)
-        n_to_keep = self._n_to_keep(self.n_features_in_)
-        return top_k_for_budget(self.epsilon, self.delta, n_to_keep, self._steps(data))
-
-    def _release(self, data, mechanism, source):
-        """Publish all scores with noise, or the places of the k best."""
-        if self.release == "scores":
-            super()._release(data, mechanism, source)
-            self.n_ranked_ = self.n_features_in_
-            return
-        chosen = mechanism.release(self._raw_scores(data), source)
-        self.support_mechanism_ = mechanism.name
-        self.n_ranked_ = len(chosen)
-        self.ranking_ = np.full(self.n_features_in_, self.n_ranked_ + 1)
-        self.ranking_[chosen] = np.arange(1, self.n_ranked_ + 1)
-        self.noise_scale_ = mechanism.noise_scale
 
     def _n_to_keep(self, n_features):
         return n_features if self.k == "all" else min(self.k, n_features)

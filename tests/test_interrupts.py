@@ -1,6 +1,7 @@
 """An interrupt, at any line, leaves no half of a thing: it is as it was, or complete, or says that it is damaged."""
 
 import copy
+import inspect
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -11,8 +12,11 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch, base
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
+from skdpmic import release as releases
 from skdpmic.counting import sketch
+from skdpmic.estimator import PrivateEstimator
+from skdpmic.pieces import PrivateEstimatorOfPieces
 
 N, D = 40, 3
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
@@ -58,7 +62,8 @@ def interrupted_everywhere(prepare, act, functions):
 
 def functions_of(*classes):
     """All functions that are written down in these classes."""
-    return [function for kind in classes for function in vars(kind).values() if hasattr(function, "__code__")]
+    written = [inspect.unwrap(function) for kind in classes for function in vars(kind).values() if callable(function)]
+    return [function for function in written if hasattr(function, "__code__")]
 
 
 # --- Sketches -----------------------------------------------------------------------------------------------------
@@ -131,6 +136,8 @@ def prepared(estimator):
     return Prepared(estimator, dict(vars(estimator)))
 
 
+CLASSES = (PrivateEstimator, PrivateEstimatorOfPieces, DPMICScorer, DPMICSelector)
+CLASSES += (releases.LaplaceScores, releases.GaussianScores, releases.BestFeatures)
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, **PUBLIC),
     "gaussian": partial(DPMICScorer, mechanism="gaussian", delta=1e-3, **PUBLIC),
@@ -156,7 +163,7 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(nam
     for interrupted in interrupted_everywhere(
         lambda: prepared(prepare(ESTIMATORS[name]())),
         lambda interrupted: act(interrupted.estimator),
-        functions_of(base.BaseDPMIC, DPMICScorer, DPMICSelector),
+        functions_of(*CLASSES),
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()
@@ -186,7 +193,7 @@ def test_a_search_that_is_interrupted_at_any_line_is_as_it_was_or_has_chosen_or_
     pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge())
     seen = []
     for interrupted in interrupted_everywhere(
-        lambda: prepared(PrivateGridSearch(pipeline, {"ridge__alpha": [1.0, 2.0]}, epsilon=0.25, n_parts=2)),
+        lambda: prepared(PrivateGridSearch(pipeline, {"ridge__alpha": [1.0, 2.0]}, epsilon=0.25, n_subsets=2)),
         lambda interrupted: interrupted.estimator.fit(X, Y),
         functions_of(PrivateGridSearch),
     ):

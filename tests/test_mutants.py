@@ -20,7 +20,12 @@ import skdpmic
 sys.exit(pytest.main(sys.argv[1:]) if Path(skdpmic.__file__).parents[1] == Path.cwd() else {NOT_THE_COPY})
 """
 ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
-pytestmark = pytest.mark.slow
+
+
+def test_every_line_to_be_broken_is_there_once():
+    for mutant in MUTANTS:
+        source = (ROOT / "skdpmic" / mutant.file).read_text(encoding="utf-8")
+        assert source.count(mutant.old) == 1, f"{mutant.old!r} must occur once in {mutant.file}: mend the list of mutants"
 
 
 @pytest.fixture
@@ -39,16 +44,17 @@ def run(folder, tests):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_all_named_tests_pass_on_the_package_as_it_is(copied):
     done = run(copied, dict.fromkeys(mutant.test for mutant in MUTANTS))
     assert done.returncode == ALL_PASSED, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.new}")
 def test_a_broken_line_is_seen(mutant, copied):
     file = copied / "skdpmic" / mutant.file
     source = file.read_text(encoding="utf-8")
-    assert source.count(mutant.old) == 1, f"{mutant.old!r} must occur once in {mutant.file}: mend the list of mutants"
     file.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
     done = run(copied, [mutant.test])
     said = done.stdout + done.stderr

@@ -10,7 +10,6 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    base,
     chatterjee_laplace,
     distance_correlation_laplace,
     dp_mic_classif,
@@ -177,24 +176,21 @@ def out_of_memory(*arguments, **parameters):
 @pytest.mark.parametrize(
     "name, change",
     [
-        ("LaplaceMechanism", {}),
-        ("GaussianMechanism", {"mechanism": "gaussian", "delta": 1e-6}),
-        ("GeometricMechanism", {"mechanism": "geometric"}),
-        ("TableScorer", {"mechanism": "geometric"}),
-        ("entropy_table", {}),
-        ("rounding_error", {}),
-        ("score_sensitivity", {}),
-        ("grid_sensitivity", {}),
+        ("release.LaplaceMechanism.for_budget", {}),
+        ("release.GaussianMechanism.for_budget", {"mechanism": "gaussian", "delta": 1e-6}),
+        ("release.GeometricMechanism.for_budget", {"mechanism": "geometric"}),
+        ("statistics.mic_r.TableScorer", {"mechanism": "geometric"}),
+        ("statistics.mic_r.entropy_table", {}),
+        ("statistics.mic_r.rounding_error", {}),
+        ("statistics.mic_r.mic_r_sensitivity", {}),
+        ("statistics.measure.grid_sensitivity", {}),
     ],
 )
 def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkeypatch):
     scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
     sketch = DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3).update(*table())
     pieces = DPMICScorer(**NUMBERS, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
-    if name.endswith("Mechanism"):
-        monkeypatch.setattr(getattr(base, name), "for_budget", out_of_memory)
-    else:
-        monkeypatch.setattr(base, name, out_of_memory)
+    monkeypatch.setattr(f"skdpmic.{name}", out_of_memory)
     for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), pieces.publish):
         with pytest.raises(MemoryError):
             release()
@@ -204,7 +200,7 @@ def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkey
 
 def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
     selector = DPMICSelector(k=1, release="support", ledger=ledger, **NUMBERS)
-    monkeypatch.setattr("skdpmic.selector.top_k_for_budget", out_of_memory)
+    monkeypatch.setattr("skdpmic.release.top_k_for_budget", out_of_memory)
     with pytest.raises(MemoryError):
         selector.fit(*table())
     assert ledger.entries() == []

@@ -1,4 +1,4 @@
-"""The private choice of parameters: one record moves one part, and the choice is epsilon-DP for that."""
+"""The private choice of parameters: one record moves one subset, and the choice is epsilon-DP for that."""
 
 import contextlib
 import math
@@ -35,10 +35,11 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic import search as search_module
+from skdpmic import trials as trials_module
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.search import MEAN_ERROR, deal, mean_over_parts
+from skdpmic.trials import MEAN_ERROR, deal, mean_over_subsets
 from tests.privacy.test_top_k import law
 
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
@@ -52,38 +53,38 @@ def table(n=240):
     return X, (2 * X[:, 1] - 1) ** 2
 
 
-# --- One record, one part -----------------------------------------------------------------------------------------
+# --- One record, one subset -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, n_parts, test_size", [(8, 2, 0.25), (241, 15, 0.25), (100, 25, 0.9), (100, 3, 0.01)])
-def test_parts_are_disjoint_and_hold_every_row(n, n_parts, test_size):
-    parts = deal(n, n_parts, test_size, entropy_source())
-    assert len(parts) == n_parts
-    assert sorted(np.concatenate([np.concatenate(part) for part in parts])) == list(range(n))
-    assert all(len(rows) >= 2 for part in parts for rows in part)
-    assert abs(len(parts[0][1]) - test_size * n / n_parts) <= 2
+@pytest.mark.parametrize("n, n_subsets, test_size", [(8, 2, 0.25), (241, 15, 0.25), (100, 25, 0.9), (100, 3, 0.01)])
+def test_subsets_are_disjoint_and_hold_every_row(n, n_subsets, test_size):
+    subsets = deal(n, n_subsets, test_size, entropy_source())
+    assert len(subsets) == n_subsets
+    assert sorted(np.concatenate([np.concatenate(subset) for subset in subsets])) == list(range(n))
+    assert all(len(rows) >= 2 for subset in subsets for rows in subset)
+    assert abs(len(subsets[0][1]) - test_size * n / n_subsets) <= 2
 
 
 def scores_of(search, X, y, monkeypatch):
-    """The raw scores that a fit works with, of shape (n_candidates, n_parts)."""
+    """The raw scores that a fit works with, of shape (n_candidates, n_subsets)."""
     seen = []
 
     def spy(scores, bounds):
         seen.append(scores.copy())
-        return mean_over_parts(scores, bounds)
+        return mean_over_subsets(scores, bounds)
 
     with monkeypatch.context() as patch:
-        patch.setattr(search_module, "mean_over_parts", spy)
+        patch.setattr(search_module, "mean_over_subsets", spy)
         search.fit(X, y)
     return seen[0]
 
 
 def assert_a_record_moves_one_part_only(monkeypatch):
-    # A forest draws random numbers, how many depends on the data: other parts must not notice.
+    # A forest draws random numbers, how many depends on the data: other subsets must not notice.
     pipeline = make_pipeline(
         SelectKBest(DPMICScorer(epsilon=math.inf, **PUBLIC), k=2), RandomForestRegressor(n_estimators=2)
     )
-    search = PrivateGridSearch(pipeline, {"selectkbest__k": [1, 2, 3]}, n_parts=6, refit=False, random_state=0)
+    search = PrivateGridSearch(pipeline, {"selectkbest__k": [1, 2, 3]}, n_subsets=6, refit=False, random_state=0)
     X, y = table()
     here = scores_of(search, X, y, monkeypatch)
     again = scores_of(search, X, y, monkeypatch)
@@ -94,7 +95,7 @@ def assert_a_record_moves_one_part_only(monkeypatch):
         there = scores_of(search, X_other, y_other, monkeypatch)
         assert (here != there).any(axis=0).sum() == 1
         moved = np.abs(
-            mechanisms.to_grid(mean_over_parts(here, (0, 1))) - mechanisms.to_grid(mean_over_parts(there, (0, 1)))
+            mechanisms.to_grid(mean_over_subsets(here, (0, 1))) - mechanisms.to_grid(mean_over_subsets(there, (0, 1)))
         )
         assert 0 < max(moved) <= mechanisms.grid_sensitivity(Fraction(1, 6), MEAN_ERROR) <= math.ceil(2**30 / 6) + 1
 
@@ -105,8 +106,8 @@ def test_a_record_moves_the_scores_of_one_part_only(monkeypatch):
 
 
 @seeded
-def test_parts_do_not_share_a_generator_that_is_given(monkeypatch):
-    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_parts=6)
+def test_subsets_do_not_share_a_generator_that_is_given(monkeypatch):
+    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_subsets=6)
     search.set_params(refit=False, random_state=0)
     X, y = table()
     here = scores_of(search, X, y, monkeypatch)
@@ -115,10 +116,10 @@ def test_parts_do_not_share_a_generator_that_is_given(monkeypatch):
 
 
 @seeded
-def test_overlapping_parts_are_caught(monkeypatch):
-    def overlapping(n_samples, n_parts, test_size, source):
+def test_overlapping_subsets_are_caught(monkeypatch):
+    def overlapping(n_samples, n_subsets, test_size, source):
         order = np.random.RandomState(0).permutation(n_samples)
-        return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_parts)]
+        return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_subsets)]
 
     monkeypatch.setattr(search_module, "deal", overlapping)
     with pytest.raises(AssertionError):
@@ -157,13 +158,13 @@ class DrawsByTheData(Ridge):
 
 
 def scores_of_draws(y, draw, monkeypatch, **parameters):
-    search = PrivateGridSearch(DrawsByTheData(draw), {"alpha": [1, 9]}, n_parts=6, refit=False, random_state=0)
+    search = PrivateGridSearch(DrawsByTheData(draw), {"alpha": [1, 9]}, n_subsets=6, refit=False, random_state=0)
     np.random.seed(0)  # as in many a notebook; unseeded, the shift of the others' draws would show in no test
     random.seed(0)
     return scores_of(search.set_params(**parameters), table()[0], y, monkeypatch)
 
 
-def n_parts_moved_by_a_record(draw, monkeypatch):
+def n_subsets_moved_by_a_record(draw, monkeypatch):
     y = table()[1]
     other = y.copy()
     other[0] += 5
@@ -174,10 +175,10 @@ def n_parts_moved_by_a_record(draw, monkeypatch):
 @seeded
 @unknown
 @pytest.mark.parametrize("draw", DRAWS)
-def test_a_record_does_not_reach_other_parts_through_a_global_generator(draw, monkeypatch):
-    assert n_parts_moved_by_a_record(draw, monkeypatch) == 1
-    monkeypatch.setattr(search_module, "generators_seeded", contextlib.nullcontext)
-    assert n_parts_moved_by_a_record(draw, monkeypatch) > 1
+def test_a_record_does_not_reach_other_subsets_through_a_global_generator(draw, monkeypatch):
+    assert n_subsets_moved_by_a_record(draw, monkeypatch) == 1
+    monkeypatch.setattr(trials_module, "generators_seeded", contextlib.nullcontext)
+    assert n_subsets_moved_by_a_record(draw, monkeypatch) > 1
 
 
 @seeded
@@ -242,13 +243,13 @@ def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid
 def test_scores_are_clipped_and_failures_are_the_lowest_score(bounds):
     low, high = bounds
     scores = np.array([[low, high], [low - 9, high + 9], [np.nan, high], [-np.inf, np.inf], [(low + high) / 2] * 2])
-    np.testing.assert_allclose(mean_over_parts(scores, bounds), 0.5, rtol=1e-12)
+    np.testing.assert_allclose(mean_over_subsets(scores, bounds), 0.5, rtol=1e-12)
 
 
 # --- The choice ---------------------------------------------------------------------------------------------------
 
 STEPS = 12  # of a grid coarse enough to enumerate
-N_PARTS = 3
+N_SUBSETS = 3
 
 
 @cache
@@ -257,20 +258,20 @@ def choice_law(steps, scale):
 
 
 def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
-    """Over all scores in `values` of two candidates in three parts, `n_moved` of which a record moves."""
+    """Over all scores in `values` of two candidates in three subsets, `n_moved` of which a record moves."""
     monkeypatch.setattr(mechanisms, "_STEPS", STEPS)
     search = PrivateGridSearch(Ridge(), {}, epsilon=epsilon)
-    search.n_parts_ = N_PARTS
+    search.n_subsets_ = N_SUBSETS
     scale = search._mechanism().scale
 
     def law_of(scores):
-        means = mean_over_parts(np.array(scores).reshape(2, N_PARTS), (0, 1))
+        means = mean_over_subsets(np.array(scores).reshape(2, N_SUBSETS), (0, 1))
         return choice_law(tuple(map(int, mechanisms.to_grid(means))), scale)
 
     worst = 0.0
-    for scores in product(values, repeat=2 * N_PARTS):
+    for scores in product(values, repeat=2 * N_SUBSETS):
         for moved in product(values, repeat=2 * n_moved):
-            other = np.array(scores).reshape(2, N_PARTS)
+            other = np.array(scores).reshape(2, N_SUBSETS)
             other[:, :n_moved] = np.array(moved).reshape(2, n_moved)
             here, there = law_of(scores), law_of(other)
             worst = max(worst, *(abs(math.log(here[i] / there[i])) for i in here))
@@ -283,14 +284,14 @@ def test_the_choice_is_epsilon_private_and_not_much_less(epsilon, monkeypatch):
     assert epsilon / 2 < worst <= epsilon * (1 + 1e-9)
 
 
-def test_a_record_in_two_parts_would_be_caught(monkeypatch):
+def test_a_record_in_two_subsets_would_be_caught(monkeypatch):
     assert worst_log_ratio(2.0, 2, monkeypatch, values=(0, 1)) > 2.0
 
 
-def test_noise_is_two_over_parts_and_epsilon():
-    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.5, n_parts=20).fit(*table())
+def test_noise_is_two_over_subsets_and_epsilon():
+    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.5, n_subsets=20).fit(*table())
     assert search.noise_scale_ == pytest.approx(2 / (20 * 0.5), rel=1e-6)
-    assert PrivateGridSearch(Ridge(), {"alpha": [1]}).fit(*table()).n_parts_ == 15  # square root of 240
+    assert PrivateGridSearch(Ridge(), {"alpha": [1]}).fit(*table()).n_subsets_ == 15  # square root of 240
 
 
 # --- What users get -----------------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [
 
 
 def test_the_clearly_best_candidate_is_chosen():
-    # R squared is above 0.8 against at most 0 for constants: at n_parts = 15 and epsilon = 10 the noise is 0.013.
+    # R squared is above 0.8 against at most 0 for constants: at n_subsets = 15 and epsilon = 10 the noise is 0.013.
     grid = {"model": [KNeighborsRegressor(3), Ridge(1e9)]}
     search = PrivateGridSearch(Pipeline([("model", Ridge())]), grid, epsilon=10.0).fit(*table())
     assert search.best_index_ == 0
@@ -321,7 +322,7 @@ def test_an_error_is_a_score_once_its_bounds_are_given():
     grid = {"alpha": [1e9, 1e-3]}
     X, y = table()[0], table()[0][:, 0]
     search = PrivateGridSearch(
-        Ridge(), grid, epsilon=20, scoring="neg_mean_squared_error", score_bounds=(-0.08, 0), n_parts=30
+        Ridge(), grid, epsilon=20, scoring="neg_mean_squared_error", score_bounds=(-0.08, 0), n_subsets=30
     ).fit(X, y)
     assert search.best_params_ == {"alpha": 1e-3}
 
@@ -344,13 +345,13 @@ def test_what_was_spent_is_never_below_the_exact_sum():
     X, y = table()
     for k in range(1, 30):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
-        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__B": [4]}, epsilon=choice, n_parts=2).fit(X, y)
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__B": [4]}, epsilon=choice, n_subsets=2).fit(X, y)
         spent, delta = search.privacy_spent_
         assert delta == 0.0
         assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
 
 
-def test_a_ledger_of_the_private_parts_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
+def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
     for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
@@ -368,7 +369,7 @@ def test_a_ledger_of_the_private_parts_alone_warns_before_anything_is_drawn(tmp_
 
 def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.5)
-    monkeypatch.setattr(search_module, "cross_validate", None)
+    monkeypatch.setattr(trials_module, "cross_validate", None)
     search = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=1.0, ledger=ledger)
     before = vars(search).copy()
     with pytest.raises(BudgetError):
@@ -382,11 +383,11 @@ def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
     full = BudgetLedger(tmp_path / "full.db", 0.1)
     search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
     search.fit(*table())
-    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_parts=10)
+    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_subsets=10)
     with pytest.raises(BudgetError):
         search.fit(*table())
     assert [entry.what for entry in ledger.entries()] == ["PrivateGridSearch, choice"] * 2
-    assert (search.best_params_, search.best_index_, search.n_parts_) == ({"model__n_neighbors": 5}, 0, 10)
+    assert (search.best_params_, search.best_index_, search.n_subsets_) == ({"model__n_neighbors": 5}, 0, 10)
     assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
     assert search.privacy_spent_ == (1.0, 0.0)
     assert not {"best_estimator_", "n_features_in_"} & set(vars(search))
@@ -394,18 +395,18 @@ def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
         search.predict(table()[0])
 
 
-def test_private_estimators_in_the_parts_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
+def test_private_estimators_in_the_subsets_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
     scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
     both = make_pipeline(DPMICSelector(k=2, epsilon=0.5, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1), Ridge())
-    trials, cross_validate = [], search_module.cross_validate
+    trials, cross_validate = [], trials_module.cross_validate
 
     def spy(trial, *arguments, **parameters):
         trials.append(trial)
         return cross_validate(trial, *arguments, **parameters)
 
-    monkeypatch.setattr(search_module, "cross_validate", spy)
-    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_parts=10, ledger=ledger).fit(*table())
+    monkeypatch.setattr(trials_module, "cross_validate", spy)
+    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_subsets=10, ledger=ledger).fit(*table())
     for trial in trials:
         assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
         assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
@@ -424,7 +425,7 @@ def test_nothing_raw_remains():
     search = PrivateGridSearch(pipeline(), GRID).fit(*table())
     fitted = {name for name in vars(search) if name.endswith("_")}
     assert fitted - {"n_features_in_"} == {  # which the chosen estimator may not tell
-        *("best_index_", "best_params_", "best_estimator_", "noise_scale_", "n_parts_"),
+        *("best_index_", "best_params_", "best_estimator_", "noise_scale_", "n_subsets_"),
         "privacy_spent_",
     }
 
@@ -449,10 +450,10 @@ class FailsOn(ClassifierMixin, BaseEstimator):
 @seeded
 def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch, recwarn):
     X = table()[0]
-    search = PrivateGridSearch(FailsOn(), {"value": [X[7, 0], 2.0]}, n_parts=6, refit=False, random_state=3)
+    search = PrivateGridSearch(FailsOn(), {"value": [X[7, 0], 2.0]}, n_subsets=6, refit=False, random_state=3)
     scores = scores_of(search, X, np.ones(240, dtype=int), monkeypatch)
     assert np.isnan(scores).sum() == np.isnan(scores[0]).sum() == 1
-    failing = PrivateGridSearch(FailsOn(), {"everywhere": [True, False]}, n_parts=6, refit=False, random_state=3)
+    failing = PrivateGridSearch(FailsOn(), {"everywhere": [True, False]}, n_subsets=6, refit=False, random_state=3)
     scores = scores_of(failing, X, np.ones(240, dtype=int), monkeypatch)
     assert np.isnan(scores[0]).all()
     assert (scores[1] == 1).all()
@@ -468,10 +469,10 @@ def no_score_where_a_value_is_large(estimator, X, y):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_score_that_is_no_number_fails_in_its_part_only(n_jobs, monkeypatch):
     X, y = table()
-    parts = deal(240, 6, 0.25, entropy_source(3))
-    X[parts[2][1][0], 0] = 2.0
+    subsets = deal(240, 6, 0.25, entropy_source(3))
+    X[subsets[2][1][0], 0] = 2.0
     search = PrivateGridSearch(
-        Ridge(), {}, n_parts=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
+        Ridge(), {}, n_subsets=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
     )
     np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]])
 
@@ -481,20 +482,20 @@ def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
     X[:, 0] = 0.8675309
     search = PrivateGridSearch(FailsOn(), {"everywhere": [True]})
-    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the 15 parts") as caught:
+    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the 15 subsets") as caught:
         search.fit(X, y > 0.5)
     assert "8675" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    assert not hasattr(search, "n_parts_")
-    with pytest.raises(ValueError, match=r"parts of the data\. Input X contains NaN"):
+    assert not hasattr(search, "n_subsets_")
+    with pytest.raises(ValueError, match=r"subsets of the data\. Input X contains NaN"):
         PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
 
 
 def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
     names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
     search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
-    with pytest.raises(ValueError, match=r"parts of the data\. Fit the estimator by itself") as caught:
+    with pytest.raises(ValueError, match=r"subsets of the data\. Fit the estimator by itself") as caught:
         search.fit(names, table()[1])  # OneHotEncoder: "Found unknown categories ['patient 9', ...] in column 0"
     assert "patient" not in str(caught.value)
 
@@ -503,9 +504,9 @@ def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
     "change, message",
     [
         ({"epsilon": 0}, "epsilon must be a number > 0"),
-        ({"n_parts": 1}, r"n_parts must be 'auto' or an int in \[2, n_samples // 4\] = \[2, 60\]"),
-        ({"n_parts": 61}, "n_parts must be"),
-        ({"n_parts": 2.5}, "n_parts must be"),
+        ({"n_subsets": 1}, r"n_subsets must be 'auto' or an int in \[2, n_samples // 4\] = \[2, 60\]"),
+        ({"n_subsets": 61}, "n_subsets must be"),
+        ({"n_subsets": 2.5}, "n_subsets must be"),
         ({"score_bounds": (1, 0)}, "score_bounds must be finite with lower < upper"),
         ({"score_bounds": (-math.inf, 0)}, "score_bounds must be finite"),
         ({"test_size": 1}, r"test_size must be a number in \(0, 1\)"),
@@ -524,7 +525,7 @@ def why(estimator, X, y, **parameters):
     """What the error of a search tells of why every fit failed."""
     with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
         PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
-    return str(caught.value).partition("parts of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
+    return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
 
 
 def test_a_bad_parameter_of_a_model_is_named_when_everything_fails():
@@ -609,7 +610,7 @@ def test_bounds_of_the_columns_that_a_private_step_is_given_are_not_refused(colu
     for bounds in ((0, 1), ([0], [1]), {"height": (0, 1)}):
         scorer = DPMICScorer(bounds=bounds, target_bounds=(0, 1))
         both = make_pipeline(ColumnTransformer([("one", scorer, columns)]), DPMICSelector(k=1, **PUBLIC), Ridge())
-        PrivateGridSearch(both, {}, n_parts=4).fit(X, table()[1])
+        PrivateGridSearch(both, {}, n_subsets=4).fit(X, table()[1])
 
 
 @pytest.mark.parametrize(
@@ -632,27 +633,27 @@ def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
     assert len(ledger.entries()) == 1
 
 
-@pytest.mark.parametrize("change, left", [({}, 3), ({"n_parts": 6}, 2), ({"n_parts": 4, "test_size": 0.5}, 3)])
-def test_parts_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
+@pytest.mark.parametrize("change, left", [({}, 3), ({"n_subsets": 6}, 2), ({"n_subsets": 4, "test_size": 0.5}, 3)])
+def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     X, y = table(25)
     with pytest.raises(
-        ValueError, match=f"n_parts and test_size must leave 4 rows .*, which leave {left} of 25 samples"
+        ValueError, match=f"n_subsets and test_size must leave 4 rows .*, which leave {left} of 25 samples"
     ):
         PrivateGridSearch(pipeline(), {}, ledger=ledger, **change).fit(X, y)
     assert ledger.entries() == []
     grid = {"select": ["passthrough"], "model__n_neighbors": [1]}
     PrivateGridSearch(pipeline(), grid, ledger=ledger, **change).fit(X, y)
-    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_parts=4).fit(X, y)
+    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_subsets=4).fit(X, y)
 
 
 def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     X, y = table(4000)
-    PrivateGridSearch(pipeline(B=1000), {}, n_parts=40, ledger=ledger).fit(X, y)
+    PrivateGridSearch(pipeline(B=1000), {}, n_subsets=40, ledger=ledger).fit(X, y)
     for change in ({"B": 2000}, {"B": 100, "c": 200}, {"mechanism": "geometric", "c": 1e5, "release": "scores"}):
         with pytest.raises(ValueError, match=f"{'c' if 'c' in change else 'B'} must be at most"):
-            PrivateGridSearch(pipeline(**change), {}, n_parts=40, ledger=ledger).fit(X, y)
+            PrivateGridSearch(pipeline(**change), {}, n_subsets=40, ledger=ledger).fit(X, y)
     assert len(ledger.entries()) == 1
 
 
@@ -660,7 +661,7 @@ def test_eight_records_are_needed_and_enough():
     for n in (0, 2, 7):
         with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
             PrivateGridSearch(Ridge(), {}).fit(*table(n))
-    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_parts_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
+    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_subsets_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -679,7 +680,7 @@ def test_eight_records_are_needed_and_enough():
         ({"c": 0}, "c must be a number > 0"),
     ],
 )
-def test_bad_parameters_of_private_parts_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
+def test_bad_parameters_of_private_steps_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     good = {"epsilon": 0.5} | PUBLIC
     for grid in (
@@ -707,9 +708,9 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
 def test_what_is_read_from_the_data_is_not_refused():
     selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
     for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
-        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_parts=4).fit(*table())
+        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_subsets=4).fit(*table())
     selector.set_params(target_bounds=None, classes="data")
-    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_parts=4).fit(table()[0], table()[1] > 0.5)
+    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_subsets=4).fit(table()[0], table()[1] > 0.5)
 
 
 @seeded
@@ -731,7 +732,7 @@ def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
 
 
 def test_it_is_a_meta_estimator_like_others():
-    search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_parts=5)
+    search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_subsets=5)
     assert is_classifier(search)
     assert is_regressor(PrivateGridSearch(Ridge(), {}))
     assert hasattr(search, "predict_proba")
@@ -742,7 +743,7 @@ def test_it_is_a_meta_estimator_like_others():
     assert search.classes_.tolist() == ["no", "yes"]
     assert search.predict_proba(X).shape == (240, 2)
     pandas = pytest.importorskip("pandas")
-    named = PrivateGridSearch(Ridge(), {}, n_parts=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
+    named = PrivateGridSearch(Ridge(), {}, n_subsets=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
     assert named.feature_names_in_.tolist() == ["a", "b", "c"]
     assert named.score(pandas.DataFrame(X, columns=list("abc")), y) <= 1
 

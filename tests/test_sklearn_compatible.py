@@ -34,8 +34,8 @@ def test_scikit_learn_check(estimator, check):
 
 
 SEARCHES = [
-    PrivateGridSearch(LogisticRegression(), {"C": [0.1, 1]}, n_parts=2),
-    PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_parts=2),
+    PrivateGridSearch(LogisticRegression(), {"C": [0.1, 1]}, n_subsets=2),
+    PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2),
 ]
 
 

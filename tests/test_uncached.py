@@ -28,7 +28,7 @@ from skdpmic import (
     mic_r_laplace,
     search_cost,
 )
-from skdpmic.accounting import cost_of_fit, is_private
+from skdpmic.accounting.fits import cost_of_fit, is_private
 from skdpmic.uncached import never_cached
 
 N, D = 60, 3

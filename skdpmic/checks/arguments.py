@@ -1,6 +1,7 @@
-"""Checks of the columns and ranges that every MIC function takes. No message quotes a data value."""
+"""Checks of columns, ranges and other plain arguments. No message quotes a data value."""
 
 import math
+import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -128,3 +129,9 @@ def _both_readings(bounds):
         f"(np.array([{a}, {b}]), np.array([{c}, {d}])). If they are a pair for each feature, pass "
         f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
     )
+
+
+def check_n_jobs(n_jobs):
+    """Raise unless `n_jobs` is None or an int that joblib knows."""
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")

@@ -1,7 +1,6 @@
 """What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
 
 import copy
-import math
 import numbers
 from functools import lru_cache
 
@@ -9,15 +8,11 @@ import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
-from skdpmic.defaults import MOST_PARTS
-from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.description import describe
-from skdpmic.privacy.geometric import TableGrids
-from skdpmic.records import GridSizes
+from skdpmic.statistics import STATISTICS, statistic_named
 from skdpmic.table.columns import each_feature
-from skdpmic.targets import make_target
-from skdpmic.validation import check_table, refuse_dask
+from skdpmic.table.description import describe
+from skdpmic.table.reading import check_table, refuse_dask
+from skdpmic.table.targets import make_target
 
 _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32
@@ -43,6 +38,8 @@ class RangeGridSketch:
         Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order.
+    statistic : {"mic_r", "mtv_r"}, default="mic_r"
+        What features will be scored by.
     B : float
         Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
         of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
@@ -68,10 +65,12 @@ class RangeGridSketch:
     nbytes : int
         Memory that the counts take, about proportional to c * B ** 2.2: a feature has 330 kB at B = 150 and c = 5, and
         0.9 MB at B = 200 and c = 8; with classes, some kB.
-    lower, upper : ndarrays of shape (n_features,)
+    ranges : list of n_features pairs
         The public range of each feature.
-    target_bounds, classes, B, c, n_parts
+    target_bounds, classes, statistic, B, c, n_parts
         As above, checked.
+    measure : Measure
+        What they amount to: the grids, and how far one record can move a score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -117,6 +116,7 @@ class RangeGridSketch:
         bounds,
         target_bounds=None,
         classes=None,
+        statistic="mic_r",
         B,
         c=None,
         n_parts=None,
@@ -126,28 +126,19 @@ class RangeGridSketch:
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
-        check_B(B, math.inf, description.n_classes)
-        c = _check_c_of_parts(c, n_parts, B, description.n_classes)
+        self.measure = _statistic_that_adds_up(statistic).measure_of_any_number(B, c, n_parts, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names
-        self.n_features_in_ = description.n_features
-        self.lower, self.upper = description.lower, description.upper
+        self.n_features_in_, self.ranges = description.n_features, description.ranges
         self.target_bounds, self.classes = description.target_bounds, description.classes
         self.n_classes = description.n_classes
-        self.B, self.c = float(B), float(c)
-        self.n_parts = None if n_parts is None else int(n_parts)
+        self.statistic = statistic
+        self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
         self.n_samples = 0
-        self._grids = self._make_grids()
+        self._grids = self.measure.counts(self.target_bounds)
         self._starts = self._place_features()
         self._counts = self._zeros()
         self._is_torn = False  # an update began and did not end, so that features may have counted different records
-
-    def _make_grids(self):
-        if self.n_parts is not None:
-            return TableGrids(self.target_bounds, self.n_classes, self.n_parts)
-        if self.classes is not None:
-            return DiscreteGrids(self.n_classes, self.B, self.c)
-        return ContinuousGrids(self.target_bounds, self.B, self.c)
 
     def _zeros(self):
         return np.zeros(self._starts[-1], dtype=np.uint32)
@@ -155,8 +146,8 @@ class RangeGridSketch:
     def _place_features(self):
         """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
-        length = lru_cache(None)(lambda lo, hi: len(self._grids.count(np.empty(0), (lo, hi), nobody)))
-        return np.cumsum([0, *map(length, self.lower.tolist(), self.upper.tolist())])
+        length = lru_cache(None)(lambda interval: len(self._grids.count(np.empty(0), interval, nobody)))
+        return np.cumsum([0, *map(length, self.ranges)])
 
     @property
     def nbytes(self):
@@ -254,9 +245,10 @@ class RangeGridSketch:
         return {
             "n_features": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", None),
-            "bounds": np.array([self.lower, self.upper]),
+            "bounds": np.transpose(self.ranges),
             "target_bounds": self.target_bounds,
             "classes": self.classes,
+            "statistic": self.statistic,
             "B": self.B,
             "c": self.c,
             "n_parts": self.n_parts,
@@ -335,12 +327,11 @@ def count_into(sketch, X, y, n_jobs):
     """Count a chunk that went through the checks of scikit-learn."""
     target = make_target(y, sketch.target_bounds, sketch.classes)
     sketch._check_addition(len(X))
-    target = sketch._grids.place(target.codes if sketch.classes is not None else target.values)
-    counter, columns = _Counter(sketch._grids, target), X.T
+    counter, columns = _Counter(sketch._grids, sketch._grids.place(target.values)), X.T
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = each_feature(counter, columns[block], sketch.lower[block], sketch.upper[block], n_jobs)
+        counts = each_feature(counter, columns[block], sketch.ranges[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
     sketch.n_samples += len(X)
@@ -354,29 +345,6 @@ def check_whole(sketch):
         raise ValueError(_DAMAGED)
 
 
-class SketchedRecords:
-    """What a release asks of `Records`, answered from the counts of a sketch."""
-
-    def __init__(self, sketch):
-        self._sketch = sketch
-        self.n_samples, self.n_classes = sketch.n_samples, sketch.n_classes
-        self.sizes = GridSizes(sketch.B, sketch.c, sketch.n_parts)
-
-    def each_feature(self, function, n_jobs):
-        """``function(counts, bounds)`` of each feature."""
-        sketch = self._sketch
-        counts = [sketch._counts_of(j) for j in range(sketch.n_features_in_)]
-        return each_feature(function, counts, sketch.lower, sketch.upper, n_jobs)
-
-    def scorer(self):
-        """What scores features from their counts."""
-        return GridScorer(self._sketch._grids, self.n_samples)
-
-    def counter(self):
-        """What makes a feature's table of its counts."""
-        return _TableOfCounts(self._sketch._grids.shape)
-
-
 class _Counter:
     """Counts features with a target; a class of its own so that worker processes can be sent it."""
 
@@ -387,36 +355,15 @@ class _Counter:
         return self._grids.count(x, bounds, self._target)
 
 
-class _TableOfCounts:
-    """The table of a feature, from its counts; a class of its own for the same reason."""
-
-    def __init__(self, shape):
-        self._shape = shape
-
-    def count(self, counts, bounds):
-        """Of shape (n_parts, n_parts) or (n_parts, n_classes)."""
-        return counts.reshape(self._shape).astype(np.int64)
-
-
 # --- Checks ---------------------------------------------------------------------------------------------------------
 
 
-def _check_c_of_parts(c, n_parts, B, n_classes):
-    """c as a number; in a sketch of tables it says how much finer these are than the finest merge."""
-    if n_parts is None:
-        c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
-        check_c(c, math.inf, B, n_classes)
-        return c
-    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
-        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
-    if c is not None:
-        check_c(c)
-    k_max = finest_merge(B, n_classes)
-    if c is None or c == n_parts / k_max:
-        return n_parts / k_max
-    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
-        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
-    return c
+def _statistic_that_adds_up(name):
+    statistic = statistic_named(name)
+    if not statistic.adds_up:
+        able = " or ".join(repr(other) for other, statistic in STATISTICS.items() if statistic.adds_up)
+        raise ValueError(f"statistic must be {able} in a sketch, as counts do not tell ranks, got {name!r}.")
+    return statistic
 
 
 def _are_equal(a, b):

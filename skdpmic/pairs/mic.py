@@ -7,10 +7,11 @@ from skdpmic.dependence.mic_e import mass_plan
 from skdpmic.dependence.mic_r import AgainstNumbers, continuous_grids, grid_size
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.dependence.rank_grids import mic_e_of_ranks, ranks_in_y
-from skdpmic.pairs.one_score import laplace_noise, pay, random_keys, release
+from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.noise import random_keys
 from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from skdpmic.uncached import never_cached
 

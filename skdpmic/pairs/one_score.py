@@ -22,15 +22,6 @@ def pay(what, epsilon, n, ledger, random_state):
     return source
 
 
-def random_keys(n, source):
-    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
-
-    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
-    look like one another.
-    """
-    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
-
-
 def release(score, mechanism, source):
     """The score with noise, in [0, 1]."""
     released, _ = mechanism.release(np.array([score]), source)

@@ -10,9 +10,10 @@ from skdpmic.dependence.ranks import (
     spearman,
     strict_ranks,
 )
-from skdpmic.pairs.one_score import laplace_noise, pay, random_keys, release
+from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.noise import random_keys
 from skdpmic.privacy.rank_sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,

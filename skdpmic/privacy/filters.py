@@ -140,6 +140,11 @@ def round_up(number, value=exact):
     return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
+def round_up_sum(*epsilons):
+    """The least float that is not below the sum, each number being read as the decimal that it was written as."""
+    return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))
+
+
 def round_down(number, value=exact):
     """The largest float whose `value` is not above the Fraction `number`."""
     rounded = float(number)

@@ -37,6 +37,15 @@ def entropy_source(random_state=None):
     return np.random.RandomState(random_state).bytes
 
 
+def random_keys(n, source):
+    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
+
+    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
+    look like one another.
+    """
+    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
+
+
 def discrete_laplace(scale, size, source):
     """Integers with ``P(z)`` proportional to ``exp(-|z| / scale)``.
 

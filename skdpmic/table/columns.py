@@ -9,15 +9,16 @@ _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
 _SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
 
 
-def each_feature(function, columns, lower, upper, n_jobs):
-    """``function(column, (lower, upper))`` of each feature.
+def each_feature(function, columns, ranges, n_jobs):
+    """``function(column, range)`` of each feature.
 
     Parameters
     ----------
     function : callable
     columns : sequence of length n_features
         What the function is given of each feature: its values, or its counts. Slices of it are sent to workers.
-    lower, upper : ndarrays of shape (n_features,)
+    ranges : list of length n_features
+        The public range (lower, upper) of each feature, or None where a statistic needs none.
     n_jobs : int or None
 
     Returns
@@ -27,10 +28,10 @@ def each_feature(function, columns, lower, upper, n_jobs):
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
-        return _each_of_block(function, columns, lower, upper)
+        return _each_of_block(function, columns, ranges)
     n_blocks = min(n_features, n_workers * 4)
     blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_each_of_block)(function, columns[block], lower[block], upper[block])
+        delayed(_each_of_block)(function, columns[block], ranges[block])
         for block in gen_even_slices(n_features, n_blocks)
     )
     return [result for block in blocks for result in block]
@@ -40,9 +41,8 @@ def _are_short(columns):
     return isinstance(columns, np.ndarray) and columns.shape[1] < _SHORT
 
 
-def _each_of_block(function, columns, lower, upper):
-    bounds = zip(lower.tolist(), upper.tolist(), strict=True)
-    return [function(*feature) for feature in zip(_near_memory(columns), bounds, strict=True)]
+def _each_of_block(function, columns, ranges):
+    return [function(*feature) for feature in zip(_near_memory(columns), ranges, strict=True)]
 
 
 def _near_memory(columns):

@@ -27,9 +27,9 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
-from skdpmic import base as estimators
 from skdpmic.privacy import geometric, mechanisms, top_k
 from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.table.records import Records
 from tests.privacy.test_ledger_file import files_up_to
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -214,12 +214,12 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
 class ChargesLate(DPMICScorer):
     """What must not be: the charge after the release."""
 
-    def _charge(self, cost, n_samples):
-        self._late = cost, n_samples
+    def _pay(self, *arguments):
+        self._late = arguments
 
-    def _release(self, *arguments):
-        super()._release(*arguments)
-        super()._charge(*self._late)
+    def _keep(self, *arguments):
+        super()._pay(*self._late)
+        super()._keep(*arguments)
 
 
 def test_an_estimator_that_charges_late_is_caught(path, monkeypatch):
@@ -252,7 +252,7 @@ def test_a_charge_that_cannot_be_written_draws_no_noise(path, name, monkeypatch)
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
     scorer = DPMICScorer(epsilon=0.7, ledger=BudgetLedger(path, 1.0), **PUBLIC).fit(*table())
     before = vars(scorer).copy()
-    monkeypatch.setattr(estimators.Records, "each_feature", None)
+    monkeypatch.setattr(Records, "each_feature", None)
     with pytest.raises(BudgetError):
         scorer.fit(*table(d=4))
     assert vars(scorer) == before

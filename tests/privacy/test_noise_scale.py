@@ -138,13 +138,13 @@ def test_the_noise_of_a_table_is_two_tables_over_epsilon(monkeypatch):
     assert scorer.noise_scale_ == 20.0
 
 
-@pytest.mark.parametrize("n_parts", [4, 5])
-def test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step(n_parts):
-    # A mean of scores has an error of 2^-52 at most. Of four parts each is a whole number of steps, so one more it is.
+@pytest.mark.parametrize("n_subsets", [4, 5])
+def test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step(n_subsets):
+    # A mean of scores has an error of 2^-52 at most. One of four subsets is a whole number of steps, so it is one more.
     x = np.random.default_rng(0).random((60, 1))
-    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.3, n_parts=n_parts).fit(x, x[:, 0])
-    steps = steps_of(Fraction(1, n_parts), 2.0**-52)
-    assert steps == STEPS // n_parts + 1
+    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.3, n_subsets=n_subsets).fit(x, x[:, 0])
+    steps = steps_of(Fraction(1, n_subsets), 2.0**-52)
+    assert steps == STEPS // n_subsets + 1
     assert search.noise_scale_ * STEPS == math.ceil(2 * steps / EPSILON)
 
 

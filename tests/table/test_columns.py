@@ -12,7 +12,7 @@ from skdpmic.table.columns import each_feature
 def threads_of(n_samples, n_jobs):
     """Which threads work on 40 features, each of which waits for another one."""
     columns = np.arange(40.0)[:, np.newaxis] + np.zeros(n_samples)
-    bounds = np.arange(40.0), np.arange(40.0) + 1
+    ranges = [(j, j + 1) for j in range(40)]
     meeting, threads = threading.Barrier(2), set()
 
     def function(column, interval):
@@ -22,7 +22,7 @@ def threads_of(n_samples, n_jobs):
         threads.add(threading.get_ident())
         return column[0], interval
 
-    assert each_feature(function, columns, *bounds, n_jobs) == [(j, (j, j + 1)) for j in range(40)]
+    assert each_feature(function, columns, ranges, n_jobs) == [(j, (j, j + 1)) for j in range(40)]
     return threads
 
 

@@ -5,9 +5,9 @@ import numpy as np
 from skdpmic.checks.arguments import check_interval
 from skdpmic.counting.sketch import RangeGridSketch, check_whole
 from skdpmic.dependence.grid_limits import check_B, check_c
-from skdpmic.description import check_public
-from skdpmic.targets import check_classes
-from skdpmic.validation import check_feature_bounds
+from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.public import check_public
+from skdpmic.table.targets import check_classes
 
 
 def check_agreement(sketch, estimator):
@@ -17,6 +17,8 @@ def check_agreement(sketch, estimator):
     """
     if not isinstance(sketch, RangeGridSketch):
         raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
+    if estimator.statistic != sketch.statistic:
+        raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {estimator.statistic!r}.")
     _check_description(sketch, estimator.bounds, estimator.target_bounds, estimator.classes)
     _check_grids(sketch, estimator.B, estimator.c, estimator.mechanism)
 
@@ -34,8 +36,7 @@ def _check_description(sketch, bounds, target_bounds, classes):
         check_public(name, value)
     if bounds is not None:
         names = getattr(sketch, "feature_names_in_", None)
-        bounds = check_feature_bounds(bounds, sketch.n_features_in_, names)
-        if not np.array_equal(bounds, (sketch.lower, sketch.upper)):
+        if check_feature_bounds(bounds, sketch.n_features_in_, names) != sketch.ranges:
             raise ValueError("bounds must be None or those of the sketch, got others.")
     if target_bounds is not None and check_interval(target_bounds, "target_bounds") != sketch.target_bounds:
         target = sketch.target_bounds

@@ -1,4 +1,4 @@
-"""The two kinds of target: continuous, with public bounds, and discrete, with public classes."""
+"""The two kinds of target: numbers, with public bounds where these are needed, and public classes."""
 
 import numbers
 from typing import NamedTuple
@@ -6,52 +6,34 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.checks.arguments import check_column, check_interval
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
-from skdpmic.privacy.geometric import TableCounter, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
-from skdpmic.validation import asks_for_data, with_range_of_data
+from skdpmic.table.bounds import with_range_of_data
+from skdpmic.table.public import asks_for_data
 
 
 class NumericTarget(NamedTuple):
-    """A numeric target."""
+    """A numeric target. As sensitive as the data."""
 
-    values: np.ndarray
-    bounds: tuple
+    values: np.ndarray  # (n_samples,)
+    bounds: tuple | None  # None where a statistic needs none
 
     n_classes = None
 
-    def scorer(self, B, c):
-        """What scores features against this target."""
-        return AgainstNumbers(self.values, self.bounds, B, c)
-
-    def counter(self, n_parts):
-        """What counts features, in `n_parts` parts, with this target in as many."""
-        return TableCounter(parts_of_range(self.values, self.bounds, n_parts), n_parts, n_parts)
-
 
 class ClassTarget(NamedTuple):
-    """A target of class numbers 0 ... n_classes - 1."""
+    """A target of class numbers 0 ... n_classes - 1. As sensitive as the data."""
 
-    codes: np.ndarray
+    values: np.ndarray  # (n_samples,)
     n_classes: int
 
-    def scorer(self, B, c):
-        """What scores features against this target."""
-        return AgainstClasses(self.codes, self.n_classes, B, c)
-
-    def counter(self, n_parts):
-        """What counts features, in `n_parts` parts, with the classes."""
-        return TableCounter(self.codes, self.n_classes, n_parts)
+    bounds = None
 
 
-def score_sensitivity(n, n_classes, B):
-    """Sensitivity of a score of n records against a target, in bits; ``n_classes=None`` if it is continuous."""
-    return mic_r_sensitivity(n) if n_classes is None else mic_r_discrete_sensitivity(n, n_classes, B)
+def check_kind(target_bounds, classes, needs_ranges=True):
+    """Whether the target is numeric: exactly one of its two public descriptions must be given.
 
-
-def check_kind(target_bounds, classes):
-    """Whether the target is continuous: exactly one of its two public descriptions must be given."""
-    if (target_bounds is None) == (classes is None):
+    A numeric target needs none if a statistic needs no ranges.
+    """
+    if (target_bounds is None) == (classes is None) and (needs_ranges or classes is not None):
         given = "neither" if classes is None else "both"
         raise ValueError(
             f"exactly one of target_bounds (for a continuous target) and classes (for a discrete one) must be given, "
@@ -60,11 +42,13 @@ def check_kind(target_bounds, classes):
     return classes is None
 
 
-def make_target(y, target_bounds, classes):
+def make_target(y, target_bounds, classes, needs_ranges=True):
     """The target `y`, as the public description that was given says."""
     if classes is not None:
-        return _discrete(y, classes)
+        return _of_classes(y, classes)
     y = check_column(y, "y")
+    if not needs_ranges:
+        return NumericTarget(y, None)
     if asks_for_data(target_bounds):
         y, lo, hi = with_range_of_data(y)
         return NumericTarget(y, (float(lo), float(hi)))
@@ -87,7 +71,7 @@ def check_classes(classes):
     return labels
 
 
-def _discrete(y, classes):
+def _of_classes(y, classes):
     if len(y) == 0:  # whose type says nothing
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     y = _of_own_type(y)

@@ -7,15 +7,15 @@ import numpy as np
 
 from skdpmic.checks.arguments import check_interval
 from skdpmic.checks.readable import refuse_repeated
-from skdpmic.targets import check_classes, check_kind
-from skdpmic.validation import asks_for_data, check_feature_bounds
+from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.public import check_public
+from skdpmic.table.targets import check_classes, check_kind
 
 
 class Description(NamedTuple):
     """What is public about a table."""
 
-    lower: np.ndarray  # (n_features,)
-    upper: np.ndarray  # (n_features,)
+    ranges: list  # of n_features pairs (lower, upper)
     names: np.ndarray | None  # (n_features,)
     target_bounds: tuple | None
     classes: np.ndarray | None  # (n_classes,)
@@ -23,11 +23,11 @@ class Description(NamedTuple):
     @property
     def n_features(self):
         """Number of features."""
-        return len(self.lower)
+        return len(self.ranges)
 
     @property
     def n_classes(self):
-        """Number of classes; None with a continuous target."""
+        """Number of classes; None with a numeric target."""
         return None if self.classes is None else len(self.classes)
 
 
@@ -37,16 +37,10 @@ def describe(bounds, target_bounds, classes, n_features, feature_names):
         check_public(name, value)
     check_kind(target_bounds, classes)
     names = _check_names(bounds, feature_names)
-    lower, upper = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
+    ranges = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
     if classes is not None:
-        return Description(lower, upper, names, None, check_classes(classes))
-    return Description(lower, upper, names, check_interval(target_bounds, "target_bounds"), None)
-
-
-def check_public(name, value):
-    """Raise if a public argument is to be read from the data, all of which is never there at once."""
-    if asks_for_data(value):
-        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+        return Description(ranges, names, None, check_classes(classes))
+    return Description(ranges, names, check_interval(target_bounds, "target_bounds"), None)
 
 
 def _check_names(bounds, feature_names):

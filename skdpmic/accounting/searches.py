@@ -1,176 +1,18 @@
-"""What fits and searches over parameters cost, before they run (``docs/theory/search.md``)."""
+"""What searches over parameters cost, before they run (``docs/theory/search.md``)."""
 
-import functools
 import itertools
 import math
-import numbers
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import sklearn.model_selection
-from sklearn.base import OneToOneFeatureMixin, clone, is_classifier
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
-from sklearn.feature_selection import (
-    GenericUnivariateSelect,
-    SelectFdr,
-    SelectFpr,
-    SelectFwe,
-    SelectKBest,
-    SelectPercentile,
-)
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    ParameterGrid,
-    PredefinedSplit,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-)
-from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
-from skdpmic.base import BaseDPMIC
-from skdpmic.exceptions import PrivacyLeakWarning
-from skdpmic.privacy.arguments import exact
+from skdpmic.accounting.fits import FitCost, cost_of_fit, total_cost
+from skdpmic.accounting.splits import count_splits, warn_of_splits_by_records
 from skdpmic.privacy.filters import round_up
-from skdpmic.scorer import dp_mic_classif, dp_mic_regression
-
-# --- One fit ------------------------------------------------------------------------------------------------------
-
-UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
-
-# What fits each of its parts once when it is fitted.
-_FITS_PARTS_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor, *UNIVARIATE)
-
-
-class FitCost(NamedTuple):
-    """Epsilon and delta of one fit, exact (or infinite), and how many private estimators share them."""
-
-    epsilon: Fraction | float = Fraction(0)
-    delta: Fraction = Fraction(0)
-    n_private: int = 0
-
-
-def cost_of_fit(estimator):
-    """What one fit of `estimator` costs, with all private estimators inside it.
-
-    Raises
-    ------
-    ValueError
-        If a private estimator is inside another one that fits it nobody knows how many times, or if there is a private
-        search inside.
-    """
-    if is_private(estimator):
-        return _own_cost(estimator)
-    if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among
-        raise ValueError(
-            f"cannot tell what a {type(estimator).__name__} inside another search costs: its choice is a release "
-            "of its own. Fit it by itself."
-        )
-    parts = list(_parts(_parameters(estimator).values()))
-    if isinstance(estimator, _FITS_PARTS_ONCE):
-        return _total(map(cost_of_fit, parts))
-    if any(cost_of_fit(part).n_private for part in parts):
-        raise ValueError(
-            f"cannot tell how many times {type(estimator).__name__} fits the private estimator in it. Private "
-            "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
-        )
-    return FitCost()
-
-
-def is_private(candidate):
-    """Whether `candidate` is one of this package's estimators, or one of its function forms with its arguments."""
-    if isinstance(candidate, functools.partial):
-        return candidate.func in (dp_mic_classif, dp_mic_regression)
-    return isinstance(candidate, BaseDPMIC)
-
-
-def private_parts(estimator):
-    """Private estimators and function forms in `estimator`, by parameter name; "" is `estimator` itself."""
-    return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
-
-
-UNKNOWN = object()  # of names: whether there are any depends on a step before
-
-
-def given_the_table(estimator, n_features, names):
-    """The private estimators in `estimator` whose number of features follows from that of the table.
-
-    Parameters
-    ----------
-    estimator : estimator or function form
-    n_features : int or None
-        Columns of the table.
-    names : sequence of str, None or UNKNOWN
-        Their names, if they have some.
-
-    Yields
-    ------
-    private : estimator or function form
-    n_features : int or None
-        Columns that it will be given.
-    names : sequence of str, None or UNKNOWN
-    """
-    if is_private(estimator):
-        yield estimator, n_features, names
-    elif isinstance(estimator, Pipeline):
-        for _, step in estimator.steps:
-            if step is not None and not isinstance(step, str):
-                yield from given_the_table(step, n_features, names)
-                if not isinstance(step, OneToOneFeatureMixin):
-                    return
-                names = UNKNOWN
-    elif isinstance(estimator, FeatureUnion):
-        for _, transformer in estimator.transformer_list:
-            yield from given_the_table(transformer, n_features, names)
-    elif isinstance(estimator, UNIVARIATE):
-        yield from given_the_table(estimator.score_func, n_features, None)  # as an array
-    elif isinstance(estimator, TransformedTargetRegressor):
-        yield from given_the_table(estimator.regressor, n_features, names)
-    elif isinstance(estimator, ColumnTransformer):
-        for _, transformer, columns in estimator.transformers:
-            if isinstance(columns, list) and not any(isinstance(column, bool) for column in columns):
-                by_name = all(isinstance(column, str) for column in columns)
-                yield from given_the_table(transformer, len(columns), columns if by_name else names and UNKNOWN)
-
-
-def _own_cost(private):
-    """Of an estimator, or of a function form, whose cost is among its arguments."""
-    given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
-    if "epsilon" not in given:
-        raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
-    epsilon = given["epsilon"]
-    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(given.get("delta", 0.0)), 1)
-
-
-def _parameters(estimator):
-    return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-
-
-def _parts(values):
-    """Estimators and functions among parameter values, and inside the lists of steps that some of those are."""
-    for value in values:
-        if isinstance(value, list | tuple):
-            yield from _parts(value)
-        elif is_private(value) or (hasattr(value, "get_params") and not isinstance(value, type)):
-            yield value
-
-
-def _total(costs):
-    return FitCost(*map(sum, zip(FitCost(), *costs, strict=True)))
-
-
-# --- A search -----------------------------------------------------------------------------------------------------
 
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
@@ -262,11 +104,11 @@ def search_cost(search, *, n_samples=None):
     (4.9, 61, 6.1)
     """
     _check_kind(search)
-    n_splits, n_trainings = _splits(search, n_samples)
-    _warn_of_splits_by_records(search)
+    n_splits, n_trainings = count_splits(search, n_samples)
+    warn_of_splits_by_records(search)
     rounds = _rounds(search, n_splits, n_samples)
     refit = _largest(itertools.chain.from_iterable(rounds)) if search.refit else FitCost()
-    fits = _total(itertools.chain.from_iterable(rounds))
+    fits = total_cost(itertools.chain.from_iterable(rounds))
     if not fits.n_private:
         _warn_of_none_seen()
     return SearchCost(
@@ -411,72 +253,3 @@ def _n_candidates(search, n_splits, n_samples):
     if most is None:
         raise ValueError("n_samples must be given for a search with n_candidates='exhaust', got None.")
     return max(most // _least_resources(search, n_splits), 1)
-
-
-# --- Splits -------------------------------------------------------------------------------------------------------
-
-# Where one record has another label, or group, these may deal other records into other folds, too.
-_BY_RECORDS = (
-    StratifiedKFold,
-    StratifiedGroupKFold,
-    RepeatedStratifiedKFold,
-    StratifiedShuffleSplit,
-    GroupKFold,
-    GroupShuffleSplit,
-)
-
-
-def _warn_of_splits_by_records(search):
-    is_default = _is_number_of_folds(search.cv) and is_classifier(search.estimator)
-    kind = StratifiedKFold if is_default else type(search.cv)
-    if issubclass(kind, _BY_RECORDS):
-        warnings.warn(
-            f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
-            "can change which others a training set holds: the fits may cost more than is stated here, and than a "
-            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which looks at places only.",
-            PrivacyLeakWarning,
-            stacklevel=3,
-        )
-
-
-_FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
-
-
-def _splits(search, n_samples):
-    """How many splits there are, and in how many of their training sets one record can be."""
-    cv = search.cv
-    if isinstance(cv, Iterator):
-        raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
-    splitter = check_cv(cv, classifier=is_classifier(search.estimator))
-    X = None if n_samples is None else np.empty((n_samples, 1))
-    try:
-        n_splits = splitter.get_n_splits(X)
-    except (TypeError, ValueError) as error:
-        hint = "" if n_samples else " Pass n_samples, if it depends on that."
-        raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
-    if cv is splitter or _is_number_of_folds(cv):
-        return n_splits, _n_trainings(splitter, n_splits, n_samples)
-    return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))
-
-
-def _is_number_of_folds(cv):
-    return cv is None or isinstance(cv, numbers.Integral)
-
-
-def _n_trainings(splitter, n_splits, n_samples):
-    kind = type(splitter)
-    if kind in _FOLDS:
-        return n_splits - 1
-    if kind in (RepeatedKFold, RepeatedStratifiedKFold):
-        return n_splits - splitter.n_repeats
-    if kind is PredefinedSplit and (splitter.test_fold != -1).all():
-        return n_splits - 1
-    if kind is LeavePOut:
-        return math.comb(n_samples - 1, splitter.p)
-    return n_splits  # shuffled or growing training sets, and what is not known
-
-
-def _positions(train):
-    """Distinct positions of the records in a training set that is given by positions or by a mask."""
-    train = np.asarray(train)
-    return np.flatnonzero(train) if train.dtype == bool else np.unique(train)

@@ -128,15 +128,15 @@ def test_what_fits_an_unknown_number_of_times_is_refused():
 
 def test_a_private_search_inside_another_search_is_refused(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
-    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_parts=2, ledger=ledger)
+    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_subsets=2, ledger=ledger)
     for search in (
-        GridSearchCV(inner, {"n_parts": [2, 3]}),
+        GridSearchCV(inner, {"n_subsets": [2, 3]}),
         GridSearchCV(make_pipeline(inner), {}),
         GridSearchCV(pipeline(), {"model": [inner]}),
     ):
         with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside another search costs"):
             search_cost(search)
-    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_parts=2, ledger=ledger)
+    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_subsets=2, ledger=ledger)
     with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside"):
         outer.fit(*table(60))
     assert ledger.entries() == []

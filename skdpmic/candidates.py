@@ -1,0 +1,93 @@
+"""The candidates of a private search, and what can be refused of them before any is fitted."""
+
+import functools
+import inspect
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from skdpmic.accounting.fits import UNKNOWN, given_the_table, is_private, private_steps
+from skdpmic.checks.readable import refuse_unreadable
+from skdpmic.counting.distributed import feature_names
+from skdpmic.estimator import check_before_data
+from skdpmic.scorer import DPMICScorer
+from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.public import asks_for_data
+
+_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
+
+
+def candidate_with(estimator, parameters):
+    """A new estimator with these parameters."""
+    return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def _first_step(estimator):
+    """What is given the table as it is, of a pipeline or of an estimator by itself; None if nothing is."""
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+    return _first_step(next(steps, None))
+
+
+def refuse_unreadable_for(candidates, X, y):
+    """Refuse before the charge what a private estimator refuses in every subset, if it gets X and y as they are."""
+    first_steps = map(_first_step, candidates)
+    if any(is_private(step) or is_private(getattr(step, "score_func", None)) for step in first_steps):
+        refuse_unreadable(X, y)
+
+
+def private_estimators(candidate):
+    """The private estimators in a candidate; for a function form, the scorer that it fits."""
+    return [_scorer_of(private) for private in private_steps(candidate).values()]
+
+
+def check_private_steps(candidates, X, numbers_of_samples):
+    """Raise what a fit of a private step to so many samples raises whatever the values in X and y."""
+    for candidate in candidates:
+        for estimator in private_estimators(candidate):
+            check_before_data(estimator, numbers_of_samples)
+    for candidate in candidates:
+        for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
+            _check_columns(_scorer_of(estimator), n_features, names)
+
+
+def _scorer_of(private):
+    """A private estimator itself; of a function form, the scorer that it fits."""
+    if not isinstance(private, functools.partial):
+        return private
+    inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    return DPMICScorer(**private.keywords)
+
+
+def _columns_of(X):
+    """How many columns a table has, None if it does not tell, and their names, None if they have none, or UNKNOWN."""
+    shape = getattr(X, "shape", None) or np.shape(X[:1])
+    names = feature_names(X)
+    if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
+        names = UNKNOWN  # what kind of dataframe this is, scikit-learn will see
+    return shape[1] if len(shape) == 2 else None, names
+
+
+def _check_columns(private, n_features, names):
+    """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
+    is_open = n_features is None or (names is UNKNOWN and isinstance(private.bounds, dict))
+    if not is_open and not asks_for_data(private.bounds):
+        check_feature_bounds(private.bounds, n_features, None if names is UNKNOWN else names)
+
+
+def warn_of_unknown(candidates):
+    """Warn of estimators that nobody has looked at, whether their fits in one subset could bear on another."""
+    inside = [step for candidate in candidates for step in [candidate, *candidate.get_params().values()]]
+    classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}
+    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
+    if unknown:
+        warnings.warn(
+            f"the choice is private if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
+            "parameters and their own random numbers, which is known of scikit-learn's estimators only. Nothing may "
+            "go from one fit to another, as through a cache, an attribute of the class, or a random generator that a "
+            "library keeps. (The global ones of NumPy and of Python's random are seeded anew for each fit.)",
+            stacklevel=3,
+        )

@@ -1,0 +1,201 @@
+"""What both estimators do: describe, read, score, pay, release, keep."""
+
+import numbers
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic.checks.arguments import check_n_jobs
+from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
+from skdpmic.statistics import statistic_named
+from skdpmic.table.description import describe, n_features_of
+from skdpmic.table.public import asks_for_data, warn_of_data
+from skdpmic.table.reading import read_records
+from skdpmic.table.targets import check_classes
+from skdpmic.uncached import NeverCached
+from skdpmic.unchanged import unchanged_on_error
+
+PUBLIC = ("bounds", "target_bounds", "classes")
+
+
+class PrivateEstimator(NeverCached, BaseEstimator):
+    """The scorer and the selector but for what they publish, and what they do with it."""
+
+    def fit(self, X, y):
+        """Score every feature against the target, and keep what is released with noise.
+
+        Parameters
+        ----------
+        X : array-like, dask array or dask dataframe of shape (n_samples, n_features)
+            Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped. Dates and durations
+            are refused, as the unit that numpy or pandas counts them in may depend on all rows: pass, for instance,
+            ``(column - pd.Timestamp("2020-01-01")) / pd.Timedelta(days=1)``. So are masked arrays, whose hidden
+            values would be read, and sparse columns.
+        y : array-like of shape (n_samples,)
+            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
+            a dask collection, one too, in partitions of the same rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If bounds or classes are read from the data, or `random_state` is set.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            self._publish(*self._read(X, y))
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "ranking_")
+
+    # --- Read and score --------------------------------------------------------------------------------------
+
+    def _read(self, X, y):
+        """The records, and the measure that they are to be scored by."""
+        self._forget()
+        records = read_records(self, X, y, statistic_named(self.statistic).needs_ranges)
+        return records, self._measure(records.n_samples, records.n_features, records.n_classes)
+
+    def _forget(self):
+        """Drop what an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            del vars(self)[name]
+
+    def _measure(self, n_samples, n_features, n_classes):
+        way = self._way(n_features)
+        return way.measure(statistic_named(self.statistic), self.B, self.c, n_samples, n_classes)
+
+    # --- Pay and release: one way, whichever way the data came -----------------------------------------------
+
+    def _way(self, n_features):
+        """How the budget is spent on so many features."""
+        if self.mechanism == "geometric":
+            return NoisyTables(self.epsilon, n_features)
+        if self.mechanism == "gaussian":
+            return GaussianScores(self.epsilon, n_features, self.delta)
+        return LaplaceScores(self.epsilon, n_features)
+
+    def _publish(self, records, measure):
+        """Charge the ledger, draw the noise, and keep what is private.
+
+        All that follows from public numbers is made before the charge, so that an error in it costs nothing.
+        """
+        self._warn(records.n_features, stacklevel=3)
+        source, way = entropy_source(self.random_state), self._way(records.n_features)
+        mechanism = way.mechanism(measure, records.n_samples)
+        self._pay(way.cost, records)
+        vars(self).pop("_sketch", None)
+        released = way.release(records, measure, mechanism, self.n_jobs, source)
+        self._keep(released, way, measure)
+
+    def _pay(self, cost, records):
+        """Write the cost down before there is a score: without budget there is nothing to compute."""
+        if self.ledger is not None:
+            what = f"{type(self).__name__}, {self.statistic}, {self.mechanism}"
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=records.n_samples, d=records.n_features)
+
+    def _keep(self, released, way, measure):
+        """Keep what was released, and the public numbers behind it."""
+        vars(self).update(released)
+        self.epsilon_per_feature_ = way.epsilon_per_feature
+        if measure.B is not None:
+            self.B_, self.c_ = measure.B, measure.c
+        self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
+
+    # --- Parameters ------------------------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        """Raise unless the parameters that need no data are as described."""
+        statistic = statistic_named(self.statistic)
+        check_epsilon(self.epsilon)
+        check_delta(self.delta)
+        if self.mechanism not in ("laplace", "gaussian", "geometric"):
+            raise ValueError(f"mechanism must be 'laplace', 'gaussian' or 'geometric', got {self.mechanism!r}.")
+        if self.mechanism == "geometric" and not statistic.has_tables:
+            raise ValueError(
+                f"mechanism must be 'laplace' or 'gaussian' with statistic={self.statistic!r}, got 'geometric', whose "
+                "noisy tables are used for statistic='mic_r' only."
+            )
+        self._check_delta_of_mechanism()
+        check_ledger(self.ledger)
+        check_n_jobs(self.n_jobs)
+        entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
+
+    def _check_delta_of_mechanism(self):
+        """Refuse a mechanism that cannot do with the delta, or would not use it."""
+        if self.mechanism == "gaussian" and self.delta == 0:
+            raise ValueError(f"delta must be > 0 with mechanism='gaussian', got {self.delta!r}.")
+        if self.mechanism != "gaussian" and self.delta > 0:
+            raise ValueError(
+                f"delta must be 0 with mechanism={self.mechanism!r}, whose guarantee needs none, got {self.delta!r}; "
+                "use mechanism='gaussian'."
+            )
+
+    def _warn(self, n_features, stacklevel):
+        """Say what the user should know of a release, before it is paid for."""
+        for name in PUBLIC if statistic_named(self.statistic).needs_ranges else ("classes",):
+            warn_of_data(name, getattr(self, name), stacklevel + 1)
+        if self.random_state is not None:
+            warn_of_seed(stacklevel + 1)
+
+    # --- After the release -----------------------------------------------------------------------------------
+
+    def scores_interval(self, confidence=0.95):
+        """Intervals for the scores without noise, from the known law of the noise alone.
+
+        Costs no privacy: nothing but what was released is used.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            For each feature by itself; in (0, 1). For all at once, ``1 - 0.05 / n_features`` gives 95 %.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_features,)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "scores_"):
+            raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
+        if hasattr(self, "noisy_counts_"):
+            raise AttributeError(
+                "scores_interval needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
+            )
+        if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+            raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        # What the fit spent tells its mechanism, even if the parameter has been set anew since.
+        mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
+        return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def check_before_data(estimator, numbers_of_samples):
+    """Raise what a fit to each of these numbers of samples raises whatever the data."""
+    estimator._check_parameters()
+    described = {name: getattr(estimator, name) for name in PUBLIC}
+    if statistic_named(estimator.statistic).needs_ranges and not any(map(asks_for_data, described.values())):
+        describe(**described, n_features=n_features_of(estimator.bounds) or 1, feature_names=None)
+    is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
+    n_classes = len(check_classes(estimator.classes)) if is_public else None
+    for n_samples in numbers_of_samples:
+        estimator._measure(n_samples, 1, n_classes)

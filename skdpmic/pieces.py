@@ -1,0 +1,266 @@
+"""Estimators that also take records in pieces: chunks, sketches, dask collections."""
+
+import math
+import numbers
+import warnings
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from skdpmic.checks.readable import is_dask_collection, refuse_unreadable
+from skdpmic.counting.agreement import check_agreement, check_publishable
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows
+from skdpmic.counting.sketch import RangeGridSketch, count_into
+from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.estimator import PUBLIC, PrivateEstimator
+from skdpmic.statistics import statistic_named
+from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.description import describe
+from skdpmic.table.public import check_public
+from skdpmic.table.reading import check_table, refuse_dask
+from skdpmic.table.targets import check_kind
+from skdpmic.unchanged import unchanged_on_error
+
+
+def _check_adds_up(estimator):
+    """Raise unless scores follow from counts that add up."""
+    statistic = statistic_named(estimator.statistic)
+    if not statistic.adds_up:
+        raise ValueError(
+            f"statistic must be 'mic_r' or 'mtv_r' where records come in pieces, got {statistic.name!r}: ranks in a "
+            "piece of a table do not tell the ranks in all of it."
+        )
+
+
+def _check_public(estimator):
+    """Raise unless no public argument is to be read from the data."""
+    for name in PUBLIC:
+        check_public(name, getattr(estimator, name))
+
+
+def _if(*checks):
+    """Whether an estimator has a method: its AttributeError says why not."""
+
+    def has_method(estimator):
+        try:
+            for check in checks:
+                check(estimator)
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
+        return True
+
+    return available_if(has_method)
+
+
+class PrivateEstimatorOfPieces(PrivateEstimator):
+    """An estimator whose records may be counted first, wherever they are, and published later."""
+
+    @_if(_check_adds_up)
+    def fit_sketch(self, sketch):
+        """Score every feature from the counts of a sketch, and keep what is released with noise.
+
+        The release is that of `fit` on the records that were counted; with one seed, the same numbers.
+
+        Parameters
+        ----------
+        sketch : RangeGridSketch
+            At least 4 records. It stays as it is, and as sensitive as the data.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `bounds`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from those of the
+            sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken
+            from the sketch. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            self._publish(*self._accept(sketch))
+        return self
+
+    @_if(_check_adds_up, _check_public)
+    def partial_fit(self, X, y, n_expected=100_000):
+        """Count a chunk of records, to be published later by `publish`.
+
+        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
+        The first call forgets what an earlier fit released. Costs no budget: nothing is released. Available where
+        `bounds`, `target_bounds` and `classes` are public, not "data".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_chunk_samples, n_features)
+            As in `fit`, but in memory, and with any number of rows.
+        y : array-like of shape (n_chunk_samples,)
+        n_expected : int, default=100_000
+            How many records there will be in all, about; public. The first call chooses by it what depends on
+            n_samples: B if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
+
+        Returns
+        -------
+        self : object
+            With the chunk counted.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the chunk is not as described. The estimator is then left as it was.
+        """
+        refuse_dask(X)
+        with unchanged_on_error(self):
+            self._check_parameters()
+            is_first = "_sketch" not in vars(self)
+            if is_first:
+                self._forget()
+            else:
+                check_agreement(self._sketch, self)
+            y_numeric = check_kind(self.target_bounds, self.classes)
+            X, y = check_table(self, X, y, y_numeric, reset=is_first, ensure_min_samples=0)
+            if is_first:
+                _check_expected("n_expected", n_expected)
+                self._sketch = self._sketch_for(n_expected, X.shape[1], getattr(self, "feature_names_in_", None))
+            count_into(self._sketch, X, y, self.n_jobs)
+        return self
+
+    @_if(_check_adds_up)
+    def publish(self):
+        """Publish what `fit` would publish of all chunks since the last `publish`, and drop their counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        NotFittedError
+            If there was no `partial_fit` since the last `publish` or `fit`.
+        ValueError
+            If there are fewer than 4 records, or parameters do not agree with those at the first `partial_fit`.
+        BudgetError
+            If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If there are so many more or fewer records than `n_expected` that the scores suffer from it.
+        """
+        if "_sketch" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
+        with unchanged_on_error(self):
+            self._check_parameters()
+            records, measure = self._accept(self._sketch)
+            self._warn_of_expected(records, measure)
+            self._publish(records, measure)
+        return self
+
+    @_if(_check_adds_up)
+    def empty_sketch(self, n_samples, *, n_features=None, feature_names=None):
+        """The sketch that this estimator needs, without records: to be filled elsewhere and given to `fit_sketch`.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many records there will be in all, about; public. Everything that depends on it is chosen here.
+        n_features : int, default=None
+            Number of features; needed if neither `bounds` nor `feature_names` tells.
+        feature_names : array-like of str, default=None
+            Names of the features.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described.
+        """
+        self._check_parameters()
+        _check_expected("n_samples", n_samples)
+        return self._empty_sketch(n_samples, n_features, feature_names)
+
+    def __getstate__(self):
+        if "_sketch" in vars(self):
+            raise TypeError(
+                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
+                "counts, as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
+            )
+        return super().__getstate__()
+
+    # --- Read ------------------------------------------------------------------------------------------------
+
+    def _read(self, X, y):
+        return self._accept(self._count_where_it_lies(X, y)) if is_dask_collection(X) else super()._read(X, y)
+
+    def _count_where_it_lies(self, X, y):
+        """The sketch of a dask collection, counted on its workers."""
+        _check_adds_up(self)
+        n_dimensions = getattr(X, "ndim", "no")
+        if n_dimensions != 2:
+            raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
+        refuse_unreadable(X, y)
+        n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
+        if n_samples < 4:
+            raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")
+        sketch = count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y)
+        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # an error, if too large for so many
+        return sketch
+
+    def _sketch_for(self, n_samples, n_features, names):
+        """An empty sketch for a table at hand, whose columns a dict of bounds must match by their names."""
+        if isinstance(self.bounds, dict):
+            check_feature_bounds(self.bounds, n_features, names)
+        return self._empty_sketch(n_samples, n_features, names)
+
+    def _empty_sketch(self, n_samples, n_features, feature_names):
+        public = {name: getattr(self, name) for name in PUBLIC}
+        public |= {"n_features": n_features, "feature_names": feature_names}
+        description = describe(**public)
+        measure = self._measure(n_samples, description.n_features, description.n_classes)
+        return RangeGridSketch(statistic=self.statistic, B=measure.B, c=measure.c, n_parts=measure.n_parts, **public)
+
+    def _accept(self, sketch):
+        """The records of a sketch, if it is one of this estimator's, and its measure."""
+        check_publishable(sketch, self)
+        self._forget()
+        self.n_features_in_ = sketch.n_features_in_
+        if hasattr(sketch, "feature_names_in_"):
+            self.feature_names_in_ = sketch.feature_names_in_
+        return SketchedRecords(sketch), sketch.measure
+
+    def _grids_depend_on_n(self):
+        return "auto" in (self.B, self.c) or self._B_is_exponent()
+
+    def _B_is_exponent(self):
+        return isinstance(self.B, numbers.Real) and self.B < 1
+
+    def _warn_of_expected(self, records, measure):
+        """Warn if the B chosen for an expected number of records is far from that of their number."""
+        if self.B != "auto" and not self._B_is_exponent():
+            return
+        fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
+        if not 0.5 <= measure.B / fitting <= 2:
+            warnings.warn(
+                f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} suits "
+                f"the {records.n_samples:,} records that came.",
+                stacklevel=3,
+            )
+
+
+def _check_expected(name, n):
+    if not isinstance(n, numbers.Integral) or n < 4:
+        raise ValueError(f"{name} must be an int >= 4, got {n!r}.")

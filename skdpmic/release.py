@@ -1,0 +1,155 @@
+"""The one path of a release: what is to be published for which budget, its noise, and what becomes of the records.
+
+A *way* is made of public numbers. It says what the release costs and what a score is worth, which decides on the grids;
+then which noise there is, which is the last step before the ledger is charged; and at last it scores the records, and
+returns the attributes that an estimator keeps, none of which is without noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.filters import Cost
+from skdpmic.privacy.geometric import GeometricMechanism
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+
+
+@dataclass(frozen=True)
+class LaplaceScores:
+    """All scores, with Laplace noise."""
+
+    epsilon: float
+    n_features: int
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        return Cost(float(self.epsilon))
+
+    @property
+    def epsilon_per_feature(self):
+        """What a score is worth."""
+        return float(self.epsilon) / self.n_features
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The statistic over the grids that suit what a score is worth."""
+        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, n):
+        """The noise."""
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(n))
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source)
+        return {"scores_": scores, "ranking_": _places(order), "noise_scale_": mechanism.noise_scale}
+
+
+@dataclass(frozen=True)
+class GaussianScores(LaplaceScores):
+    """All scores, with Gaussian noise."""
+
+    delta: float
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        return _concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """The epsilon of Laplace noise on one score with the same standard deviation."""
+        return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features)
+
+    def mechanism(self, measure, n):
+        """The noise."""
+        return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(n))
+
+
+@dataclass(frozen=True)
+class NoisyTables(LaplaceScores):
+    """A table of counts with noise for each feature, and the scores that follow from them."""
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The tables that suit what each of them is worth."""
+        return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, n):
+        """The noise."""
+        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
+        measure.scorer_of_tables(n, mechanism.scale)  # whose grids are kept
+        return mechanism
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
+        noisy_counts = mechanism.release(counts, records.n_samples, source)
+        scorer = measure.scorer_of_tables(records.n_samples, mechanism.scale)
+        scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in noisy_counts)
+        return {
+            "noisy_counts_": noisy_counts,
+            "scores_": np.array(scores),
+            "ranking_": _places(np.argsort(-np.array(scores), kind="stable")),
+            "noise_scale_": mechanism.noise_scale,
+        }
+
+
+@dataclass(frozen=True)
+class BestFeatures:
+    """Which k features have the largest scores, in order, and nothing else."""
+
+    epsilon: float
+    delta: float
+    k: int
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        if needs_no_delta(self.epsilon, self.delta, self.k):
+            return Cost(float(self.epsilon))
+        return _concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """Sensitivity of a score over the standard deviation of the noise."""
+        return top_k_epsilon_per_score(self.epsilon, self.delta, self.k)
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The statistic over the grids that suit what a score is worth."""
+        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, n):
+        """The noise."""
+        return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(n))
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source)
+        ranking = np.full(records.n_features, len(chosen) + 1)
+        ranking[chosen] = np.arange(1, len(chosen) + 1)
+        return {
+            "support_mechanism_": mechanism.name,
+            "n_ranked_": len(chosen),
+            "ranking_": ranking,
+            "noise_scale_": mechanism.noise_scale,
+        }
+
+
+def _concentrated(epsilon, delta):
+    """What a release under zero-concentrated differential privacy costs."""
+    return Cost(float(epsilon), float(delta), rho_for(epsilon, delta))
+
+
+def _scores(records, measure, n_jobs, source):
+    """Scores without noise, of shape (n_features,)."""
+    return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs))
+
+
+def _places(order):
+    """The place of each feature, 1 for the first."""
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(1, len(order) + 1)
+    return places

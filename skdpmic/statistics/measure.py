@@ -1,0 +1,38 @@
+"""What every measure of dependence says of itself, from public numbers only."""
+
+from skdpmic.privacy.mechanisms import grid_sensitivity
+
+
+class Measure:
+    """A statistic with everything fixed that its sensitivity depends on, for one kind of target.
+
+    Those whose counts add up have `counts` and `scorer_of_counts`, too.
+    """
+
+    n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
+
+    def steps(self, n):
+        """How far one of n records can move a score, in steps of the grid that noise is drawn on.
+
+        All that scores share is made, and kept, or refused, on the way: before anything is paid for.
+        """
+        return grid_sensitivity(self.sensitivity(n), self.rounding_error(n))
+
+    def sensitivity(self, n):
+        """How far one of n records can move the exact score, rounded up."""
+        raise NotImplementedError
+
+    def rounding_error(self, n):
+        """Bound on the distance of a computed score from the exact one."""
+        raise NotImplementedError
+
+    def scorer(self, target, source):
+        """What scores features against a target: ``score(column, range)`` in [0, 1].
+
+        Parameters
+        ----------
+        target : NumericTarget or ClassTarget
+        source : callable
+            Random bytes, for a measure that breaks ties at random.
+        """
+        raise NotImplementedError

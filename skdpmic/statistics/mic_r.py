@@ -1,0 +1,124 @@
+"""MICr as a statistic: mutual information over grids of equal parts, and tables of counts to estimate it from."""
+
+import math
+import numbers
+from dataclasses import dataclass
+
+from skdpmic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
+from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_grids, discrete_plan
+from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
+from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
+from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.measure import Measure
+
+
+class MicR:
+    """The Maximal Information Coefficient over grids that depend on public bounds only."""
+
+    name = "mic_r"
+    needs_ranges = True
+    adds_up = True
+    has_tables = True  # to which mechanism="geometric" adds noise
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
+        B = resolve_B(B, n, epsilon, n_classes)
+        return MicRGrids(B, resolve_c(c, n, epsilon, B, n_classes), n_classes)
+
+    def table(self, B, c, n, epsilon, n_classes):
+        """The same, estimated from noisy tables of n records."""
+        B = resolve_B(B, n, epsilon)  # of a numeric target, with which the parts were fitted
+        n_parts, c = resolve_parts(B, c, n, epsilon, n_classes)
+        return MicRTables(B, c, n_classes, n_parts)
+
+    def measure_of_any_number(self, B, c, n_parts, n_classes):
+        """The grids, or tables of `n_parts`, where the number of records is open; B is a number, c may be None."""
+        check_B(B, math.inf, n_classes)
+        if n_parts is not None:
+            c = _check_c_of_parts(c, n_parts, B, n_classes)
+            return MicRTables(float(B), float(c), n_classes, int(n_parts))
+        c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
+        check_c(c, math.inf, B, n_classes)
+        return MicRGrids(float(B), float(c), n_classes)
+
+
+@dataclass(frozen=True)
+class MicRGrids(Measure):
+    """MICr over the grids that B and c allow."""
+
+    B: float
+    c: float
+    n_classes: int | None
+
+    def sensitivity(self, n):
+        """In bits."""
+        if self.n_classes is None:
+            return mic_r_sensitivity(n)
+        return mic_r_discrete_sensitivity(n, self.n_classes, self.B)
+
+    def rounding_error(self, n):
+        """In bits."""
+        entropy_table(n)  # kept for the scores; an error, if n is too large for it
+        return rounding_error(n, self._plan(n))
+
+    def _plan(self, n):
+        if self.n_classes is None:
+            return continuous_grids(self.B, self.c, n=n)[0]
+        return discrete_plan(self.B, self.c, self.n_classes)
+
+    def scorer(self, target, source):
+        """What scores features against a target."""
+        if self.n_classes is None:
+            return AgainstNumbers(target.values, target.bounds, self.B, self.c)
+        return AgainstClasses(target.values, self.n_classes, self.B, self.c)
+
+    def counts(self, target_bounds):
+        """What counts features, and scores them by their counts."""
+        if self.n_classes is None:
+            return ContinuousGrids(target_bounds, self.B, self.c)
+        return DiscreteGrids(self.n_classes, self.B, self.c)
+
+    def scorer_of_counts(self, counts, n):
+        """What scores features by their counts of n records."""
+        return GridScorer(counts, n)
+
+
+@dataclass(frozen=True)
+class MicRTables:
+    """MICr estimated from noisy tables, each of one feature and the target."""
+
+    B: float
+    c: float
+    n_classes: int | None
+    n_parts: int  # of a feature, and of a numeric target
+
+    def counter(self, target):
+        """What counts features in tables with a target."""
+        parts, n_target_parts = target.values, self.n_classes
+        if self.n_classes is None:
+            parts, n_target_parts = parts_of_range(target.values, target.bounds, self.n_parts), self.n_parts
+        return TableCounter(parts, n_target_parts, self.n_parts)
+
+    def counts(self, target_bounds):
+        """What counts features."""
+        return TableGrids(target_bounds, self.n_classes, self.n_parts)
+
+    def scorer_of_tables(self, n, scale):
+        """What estimates scores from tables of n records with noise of that scale; made of public numbers."""
+        return TableScorer(n, scale, self.B, is_discrete=self.n_classes is not None)
+
+
+def _check_c_of_parts(c, n_parts, B, n_classes):
+    """c as a number: how much finer than the finest merge tables of `n_parts` are."""
+    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
+        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
+    if c is not None:
+        check_c(c)
+    k_max = finest_merge(B, n_classes)
+    if c is None or c == n_parts / k_max:
+        return n_parts / k_max
+    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
+        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
+    return c

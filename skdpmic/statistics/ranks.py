@@ -1,0 +1,100 @@
+"""Rank statistics: no ranges are needed, as only the order of the values matters; counts of pieces do not add up."""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from skdpmic.dependence import ranks
+from skdpmic.privacy import rank_sensitivity
+from skdpmic.privacy.noise import random_keys
+from skdpmic.statistics.measure import Measure
+
+
+class _RankStatistic(Measure):
+    """A statistic that is its own measure, as there are no grids to be fixed."""
+
+    needs_ranges = False
+    adds_up = False
+    has_tables = False
+    most_classes = math.inf  # classes count in ascending order of their labels
+    B = c = None
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The same for all parameters; B and c say nothing here, and are not looked at."""
+        if n_classes is not None and n_classes > self.most_classes:
+            raise ValueError(
+                f"classes must be {self.most_classes} labels with statistic={self.name!r}, as more than that have no "
+                f"order, got {n_classes}."
+            )
+        if n > ranks.MAX_RECORDS:
+            raise ValueError(f"X must have at most {ranks.MAX_RECORDS:,} samples, got n_samples={n:,}.")
+        return self
+
+    def rounding_error(self, n):
+        """None: a score is the exact one, rounded down as the grid of the noise would round it again."""
+        return 0
+
+
+class _OfMidRanks(_RankStatistic):
+    """Equal values share a rank."""
+
+    most_classes = 2
+
+    def scorer(self, target, source):
+        """What scores features against a target."""
+        return _Scorer(self.score, ranks.mid_ranks, ranks.mid_ranks(target.values))
+
+
+class _OfStrictRanks(_RankStatistic):
+    """Equal values are put in random order."""
+
+    def scorer(self, target, source):
+        """What scores features against a target."""
+        keys, keys_of_target = random_keys(len(target.values), source)
+        return _Scorer(
+            self.score, partial(ranks.strict_ranks, keys=keys), ranks.strict_ranks(target.values, keys_of_target)
+        )
+
+
+class _Scorer:
+    """Scores features by their ranks. As sensitive as the target."""
+
+    def __init__(self, score, ranks_of, target_ranks):
+        self._score, self._ranks_of, self._target_ranks = score, ranks_of, target_ranks
+
+    def score(self, x, _):
+        """The score of the feature `x`, in [0, 1]."""
+        return self._score(self._ranks_of(np.asarray(x, dtype=np.float64)), self._target_ranks)
+
+
+class Kendall(_OfMidRanks):
+    """Kendall's |tau-a|."""
+
+    name = "kendall"
+    sensitivity = staticmethod(rank_sensitivity.kendall_sensitivity)
+    score = staticmethod(ranks.kendall)
+
+
+class Spearman(_OfMidRanks):
+    """Spearman's |rho-a|."""
+
+    name = "spearman"
+    sensitivity = staticmethod(rank_sensitivity.spearman_sensitivity)
+    score = staticmethod(ranks.spearman)
+
+
+class Chatterjee(_OfStrictRanks):
+    """Chatterjee's xi, the larger of both directions."""
+
+    name = "chatterjee"
+    sensitivity = staticmethod(rank_sensitivity.chatterjee_sensitivity)
+    score = staticmethod(ranks.chatterjee)
+
+
+class DistanceCorrelation(_OfStrictRanks):
+    """Distance correlation of ranks."""
+
+    name = "distance_correlation"
+    sensitivity = staticmethod(rank_sensitivity.distance_correlation_sensitivity)
+    score = staticmethod(ranks.distance_correlation)

@@ -1,0 +1,27 @@
+"""Public arguments that may also be read from the data, which breaks the guarantee."""
+
+import warnings
+
+from skdpmic.exceptions import PrivacyLeakWarning
+
+
+def asks_for_data(value):
+    """Whether a public argument is to be read from the data, which breaks the guarantee."""
+    return isinstance(value, str) and value == "data"
+
+
+def check_public(name, value):
+    """Raise if a public argument is to be read from the data, all of which is never there at once."""
+    if asks_for_data(value):
+        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+
+
+def warn_of_data(name, value, stacklevel):
+    """Warn if the public argument `name` is read from the data."""
+    if asks_for_data(value):
+        warnings.warn(
+            f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
+            "known without looking at the data.",
+            PrivacyLeakWarning,
+            stacklevel=stacklevel + 1,
+        )

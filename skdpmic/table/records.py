@@ -1,0 +1,43 @@
+"""Records as a release asks for them; `SketchedRecords` answers the same from counts."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic.table.columns import each_feature
+from skdpmic.table.targets import ClassTarget, NumericTarget
+
+
+class Records(NamedTuple):
+    """Records, and where they are said to lie. As sensitive as the data, which they are."""
+
+    X: np.ndarray  # (n_samples, n_features)
+    ranges: list  # of n_features pairs (lower, upper), or of None where a statistic needs none
+    target: NumericTarget | ClassTarget
+
+    @property
+    def n_samples(self):
+        """Number of records."""
+        return len(self.X)
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return self.X.shape[1]
+
+    @property
+    def n_classes(self):
+        """Number of classes; None with a numeric target."""
+        return self.target.n_classes
+
+    def each_feature(self, function, n_jobs):
+        """``function(column, range)`` of each feature."""
+        return each_feature(function, self.X.T, self.ranges, n_jobs)
+
+    def scorer(self, measure, source):
+        """What scores features by a measure; where it breaks ties at random, the source tells how."""
+        return measure.scorer(self.target, source)
+
+    def counter(self, table):
+        """What makes a feature's noisy table, without noise yet."""
+        return table.counter(self.target)

@@ -1,0 +1,64 @@
+"""The package has one direction: no module imports from one above it, and none is too long to be read at once."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import skdpmic
+
+ROOT = Path(skdpmic.__file__).parent
+
+# From the bottom up. Modules and packages of one line do not know of one another.
+LAYERS = [
+    {"checks", "exceptions", "isolation", "uncached", "unchanged"},
+    {"dependence"},
+    {"privacy", "datasets"},
+    {"defaults", "table"},
+    {"statistics"},
+    {"counting", "release", "pairs", "plotting"},
+    {"estimator"},
+    {"pieces"},
+    {"scorer", "selector"},
+    {"accounting"},
+    {"candidates", "trials"},
+    {"search"},
+    {""},
+]
+HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+MODULES = {
+    ".".join(("skdpmic", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+}
+
+
+def imports(path):
+    """Modules of this package that a file imports, at its top or inside a function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        yield from (name for name in names if name in MODULES)
+
+
+def layer(module):
+    return module.partition(".")[2].partition(".")[0]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_import_is_from_below_or_beside_in_its_own_package(module):
+    for imported in imports(MODULES[module]):
+        assert layer(imported) == layer(module) or HEIGHT[layer(imported)] < HEIGHT[layer(module)], imported
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    TopologicalSorter({module: set(imports(path)) - {module} for module, path in MODULES.items()}).prepare()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_is_below_four_hundred_lines(module):
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < 400
