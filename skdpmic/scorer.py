@@ -9,33 +9,41 @@ from skdpmic.uncached import never_cached
 
 
 class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPieces):
-    """Score features by a differentially private Maximal Information Coefficient with the target.
+    """Score features by a differentially private measure of their dependence on the target.
 
-    A score is MICr, which finds dependence of any shape, between a feature and the target, with noise.
-    All scores together are released under epsilon-differential privacy: replacing one record (one row of X and y)
-    changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they are released under
+    A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
+    noise. All scores together are released under epsilon-differential privacy: replacing one record (one row of X and
+    y) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they are released under
     (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
+    statistic : str, default="mic_r"
+        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r", total
+        variation in its place, :func:`mtv_r`, finds dependence of any shape, too, at about a fifth of the epsilon.
+        "kendall" and "spearman" find what rises or falls, "chatterjee" what is a function, "distance_correlation"
+        either, less sharply; these use ranks, so they need neither `bounds` nor `target_bounds`, look at neither `B`
+        nor `c`, and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes,
+        the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for all features together; above 0. Infinity gives scores without noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
         if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
-    bounds : pair or dict, required
-        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
-        one feature, unless they are numpy arrays in a tuple. Values outside are clipped. "data" reads the range from
-        X, which breaks the guarantee, and warns.
+    bounds : pair or dict, default=None
+        Public range of the features, required but for ranks: ``(lower, upper)``, each a number or an array of shape
+        (n_features,), or a dict ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each
+        could also be the range of one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
+        "data" reads the range from X, which breaks the guarantee, and warns.
     target_bounds : pair of floats, default=None
-        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
+        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given; for
+        ranks of a continuous target neither need be.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
-        `noisy_counts_`, from which the scores are computed.
+        `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
         for n_samples, the epsilon of each feature and the number of classes (``docs/defaults.md``). A number may be up
@@ -70,7 +78,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float
-        The values used.
+        The values used; not with ranks.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -177,7 +185,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
 @never_cached
 def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
-    """Private MICr scores of features against a continuous target.
+    """Private scores of features against a continuous target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_regression``.
 
@@ -192,7 +200,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
     target_bounds : pair of floats
         Public range of the target.
     **parameters
-        Further parameters of :class:`DPMICScorer`.
+        Further parameters of :class:`DPMICScorer`, such as `statistic`.
 
     Returns
     -------
@@ -213,7 +221,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
 
 @never_cached
 def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
-    """Private MICr scores of features against a discrete target.
+    """Private scores of features against a discrete target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_classif``.
 
@@ -228,7 +236,7 @@ def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
     classes : array-like
         All labels that the target can have, in any order.
     **parameters
-        Further parameters of :class:`DPMICScorer`.
+        Further parameters of :class:`DPMICScorer`, such as `statistic`.
 
     Returns
     -------

@@ -13,30 +13,38 @@ from skdpmic.release import BestFeatures
 
 
 class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
-    """Select features by a differentially private Maximal Information Coefficient with the target.
+    """Select features by a differentially private measure of their dependence on the target.
 
-    A score is MICr, which finds dependence of any shape, between a feature and the target. What is released -- all
-    scores with noise, or only which features are the best -- satisfies epsilon-differential privacy: replacing one
-    record (one row of X and y) changes the probability of any outcome by a factor of at most exp(epsilon). With
-    `delta`, it satisfies (epsilon, delta)-differential privacy.
+    The measure is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. What
+    is released -- all scores with noise, or only which features are the best -- satisfies epsilon-differential privacy:
+    replacing one record (one row of X and y) changes the probability of any outcome by a factor of at most
+    exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
     k : int or "all", default=10
         How many features to keep; at least 1.
+    statistic : str, default="mic_r"
+        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r", total
+        variation in its place, :func:`mtv_r`, finds dependence of any shape, too, at about a fifth of the epsilon.
+        "kendall" and "spearman" find what rises or falls, "chatterjee" what is a function, "distance_correlation"
+        either, less sharply; these use ranks, so they need neither `bounds` nor `target_bounds`, look at neither `B`
+        nor `c`, and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes,
+        the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
         if not 0. Must be above 0 with ``mechanism="gaussian"``; 0 with ``mechanism="laplace"`` and
         ``release="scores"``.
-    bounds : pair or dict, required
-        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
-        one feature, unless they are numpy arrays in a tuple. Values outside are clipped. "data" reads the range from
-        X, which breaks the guarantee, and warns.
+    bounds : pair or dict, default=None
+        Public range of the features, required but for ranks: ``(lower, upper)``, each a number or an array of shape
+        (n_features,), or a dict ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each
+        could also be the range of one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
+        "data" reads the range from X, which breaks the guarantee, and warns.
     target_bounds : pair of floats, default=None
-        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given.
+        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given; for
+        ranks of a continuous target neither need be.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
     threshold : float, default=None
@@ -44,12 +52,12 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         ``release="scores"``.
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
-        of scale ``2 k h(1/n) / epsilon`` instead of ``n_features h(1/n) / epsilon``.
+        of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
-        `noisy_counts_`, from which the scores are computed. With ``release="support"``, either of the first two names
-        takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
+        `noisy_counts_`, from which the scores are computed (MICr only). With ``release="support"``, either of the first
+        two names takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
         for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``). A number may be up to
@@ -92,7 +100,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit.
     B_, c_ : float
-        The values used.
+        The values used; not with ranks.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

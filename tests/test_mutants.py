@@ -25,7 +25,9 @@ ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 def test_every_line_to_be_broken_is_there_once():
     for mutant in MUTANTS:
         source = (ROOT / "skdpmic" / mutant.file).read_text(encoding="utf-8")
-        assert source.count(mutant.old) == 1, f"{mutant.old!r} must occur once in {mutant.file}: mend the list of mutants"
+        assert source.count(mutant.old) == 1, (
+            f"{mutant.old!r} must occur once in {mutant.file}: mend the list of mutants"
+        )
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ Two neighbouring tables whose raw scores differ are fitted, each with the noise 
 Everything else -- attributes, pickle, HTML, text, interval -- must then be equal too, byte for byte.
 """
 
+import math
 import pickle
 import re
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, mic_r, uncached
 from skdpmic.privacy import geometric, mechanisms, top_k
+from skdpmic.statistics import STATISTICS
 
 N, D = 60, 5
 PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
@@ -32,9 +34,12 @@ def neighbours():
     return (X, y), (X_other, y_other)
 
 
-def raw_steps(X, y):
-    scores = [mic_r(X[:, j], y, bounds=((0, 1), (0, 1)), B=12, c=2) for j in range(X.shape[1])]
-    return mechanisms.to_grid(np.array(scores))
+def raw_steps(X, y, statistic="mic_r"):
+    if statistic == "mic_r":
+        scores = np.array([mic_r(x, y, bounds=((0, 1), (0, 1)), B=12, c=2) for x in X.T])
+    else:
+        scores = DPMICScorer(statistic=statistic, epsilon=math.inf, target_bounds=(0, 1), **PUBLIC).fit(X, y).scores_
+    return mechanisms.to_grid(scores)
 
 
 RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
@@ -57,7 +62,7 @@ WAYS = [fit, fit_sketch, fit_in_chunks]
 
 def fit_with_released_values(estimator, X, y, monkeypatch, way=fit):
     def noise(scale, size, source):
-        return mechanisms.to_grid(RELEASED) - raw_steps(X, y)
+        return mechanisms.to_grid(RELEASED) - raw_steps(X, y, estimator.statistic)
 
     monkeypatch.setattr(mechanisms, "discrete_laplace", noise)
     monkeypatch.setattr(mechanisms, "discrete_gaussian", noise)
@@ -105,6 +110,16 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here) != raw_steps(*there)).all()
     fitted = [fit_with_released_values(make(), *table, monkeypatch, way) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("release", ["scores", "support"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, release, monkeypatch):
+    here, there = neighbours()
+    assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
+    settings = {"statistic": statistic, "release": release, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [fit_with_released_values(DPMICSelector(k=2, **settings), *table, monkeypatch) for table in (here, there)]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 

@@ -24,6 +24,10 @@ SETTINGS = [
     DPMICSelector(**CONTINUOUS, k=1, delta=0.4, release="support"),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
     DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
+    DPMICScorer(**CONTINUOUS, statistic="mtv_r"),
+    DPMICSelector(**DISCRETE, k=1, statistic="mtv_r", release="support"),
+    DPMICSelector(k=1, statistic="kendall"),
+    DPMICScorer(classes="data", statistic="distance_correlation"),
 ]
 
 
