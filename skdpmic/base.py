@@ -25,8 +25,9 @@ from skdpmic.privacy.geometric import GeometricMechanism, TableScorer
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.records import GridSizes, Records
-from skdpmic.targets import check_kind, make_target, score_sensitivity
+from skdpmic.targets import check_kind, make_target
 from skdpmic.uncached import NeverCached
 from skdpmic.validation import (
     check_feature_bounds,
@@ -394,7 +395,7 @@ class BaseDPMIC(NeverCached, BaseEstimator):
         """How far one record can move each score, in grid steps."""
         n, plan = data.n_samples, data.sizes.plan(data.n_samples, data.n_classes)
         entropy_table(n)  # kept for the scores; an error, if n is too large for it
-        return grid_sensitivity(score_sensitivity(n, data.n_classes, data.sizes.B), rounding_error(n, plan))
+        return grid_sensitivity(mic_r_sensitivity(n), rounding_error(n, plan))
 
     def _release(self, data, mechanism, source):
         """Publish all scores with noise."""

@@ -8,7 +8,6 @@ import numpy as np
 from skdpmic.checks.arguments import check_column, check_interval
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
 from skdpmic.privacy.geometric import TableCounter, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
 from skdpmic.validation import asks_for_data, with_range_of_data
 
 
@@ -42,11 +41,6 @@ class ClassTarget(NamedTuple):
     def counter(self, n_parts):
         """What counts features, in `n_parts` parts, with the classes."""
         return TableCounter(self.codes, self.n_classes, n_parts)
-
-
-def score_sensitivity(n, n_classes, B):
-    """Sensitivity of a score of n records against a target, in bits; ``n_classes=None`` if it is continuous."""
-    return mic_r_sensitivity(n) if n_classes is None else mic_r_discrete_sensitivity(n, n_classes, B)
 
 
 def check_kind(target_bounds, classes):

@@ -183,7 +183,7 @@ def out_of_memory(*arguments, **parameters):
         ("TableScorer", {"mechanism": "geometric"}),
         ("entropy_table", {}),
         ("rounding_error", {}),
-        ("score_sensitivity", {}),
+        ("mic_r_sensitivity", {}),
         ("grid_sensitivity", {}),
     ],
 )
