@@ -1,14 +1,16 @@
-"""Make skdpmic/defaults.csv: B and c for each n, epsilon and kind of target, and check what they cost.
+"""Make skdpmic/defaults*.csv: B and c for each n, epsilon and kind of target, and check what they cost.
 
     python benchmarks/tune_defaults.py choose check
+    python benchmarks/tune_defaults.py choose check --correction none
 
 choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
 check   the error of the automatic choice beside the least of the grid, on samples of seed 2, also between the n and the
-        epsilon of the table; makes benchmarks/results/defaults.csv and docs/images/defaults.png.
+        epsilon of the table; makes benchmarks/results/defaults*.csv and docs/images/defaults*.png.
 
-An hour on one core. MICr of every sample at all B and c of the grid, without noise, is kept in --cache, a file for
-each repetition, and an interrupted run goes on from there. `--quick` takes a minute: few n, distributions and
-repetitions; give it a --table, --results and --images of its own.
+With the correction of Miller and Madow, half an hour on one core; without one, an hour. MICr of every sample at all B
+and c of the grid, without noise, is kept in --cache, a file for each repetition, and an interrupted run goes on from
+there. `--quick` takes a minute: few n, distributions and repetitions; give it a --table, --results and --images of its
+own.
 
 The error is the weighted sum of Lazarsfeld, Johnson and Adeniran (ICML 2022), Appendix E.2.3: the mean unsigned error
 of the private score against MIC*, over distributions, weighted so that all values of MIC* count alike. The noise is not
@@ -28,13 +30,21 @@ from scipy.special import entr, ndtr
 from tqdm import tqdm
 
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.defaults import default_B, default_c
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_plan, discrete_plan, needed_grids
+from skdpmic.defaults import TABLES, default_B, default_c
+from skdpmic.dependence import mic_r
+from skdpmic.dependence.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    closed_plan,
+    continuous_plan,
+    discrete_plan,
+    needed_grids,
+)
 from skdpmic.dependence.population import best_information
-from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "skdpmic" / "defaults.csv"
+MM = "miller-madow"
 UNIT = (0.0, 1.0)
 
 # How often the 189 distributions are sampled: one seed to choose, another to check, there also between the n of the
@@ -47,53 +57,71 @@ REPETITIONS = {
 }
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
-B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
-C_GRID = (1, 2, 3, 5, 8)
-FINER_B = (*range(4, 40, 4), *range(40, 80, 2), *range(80, 230, 10))  # more of them where time is the limit
-FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
-TIME = {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000}  # steps that a score of n records may take, see `steps`
+KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
+KEYS = sorted(load_mic_star())
 SLACK = 0.005  # what counts as nearly the best
 TIE = 0.02  # and where time is short
 KEEP = 0.05  # and for what a larger epsilon has
+
+# With the correction, B is the square of the most merged parts: in between, only the fixed parts grow.
+CLOSED_B = tuple(k * k for k in (*range(2, 15), 16, 18, 20, 22, 25, 28, 32))
+CLOSED_C = (2, 3, 4, 5, 6, 8, 10)
+# Without, there are more of them where time is the limit.
+B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
+C_GRID = (1, 2, 3, 5, 8)
+FINER_B = (*range(4, 40, 4), *range(40, 80, 2), *range(80, 230, 10))
+FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
-KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
-KEYS = sorted(load_mic_star())
+
+TIME = {  # steps that a score of n records may take, see `steps` and `time_limit`
+    MM: {1000: 200_000, 5000: 700_000, 10_000: 1_200_000, 30_000: 4_000_000},
+    None: {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000},
+}
 
 # --- The settings and what they cost in time ----------------------------------------------------------------------
 
 
-def settings(n, n_classes):
+def settings(n, n_classes, correction=MM):
     """All (B, c) of the grid for a target with that many classes."""
+    many = n >= 30_000  # small ones are out of the question here, and each takes a pass over the records
     if n_classes:
-        parts = [size for size in PARTS_GRID if n < 30_000 or size >= 12]
-        return [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if n < 30_000 or c >= 3]
-    if n >= 30_000:  # small ones are out of the question here, and each takes a pass over the records
+        parts = [size for size in PARTS_GRID if not many or size >= 12]
+        return [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
+    if correction == MM:
+        grid = [(B, c) for B, c in product(CLOSED_B, CLOSED_C) if B <= n and (not many or (B >= 100 and c >= 3))]
+        return [setting for setting in grid if steps(*setting) <= 2 * time_limit(n)]
+    if many:
         return [(B, c) for B, c in product(B_GRID, C_GRID) if B >= 60 and c >= 3]
-    finer = [setting for setting in product(FINER_B, FINER_C) if steps(*setting) <= time_limit(n)]
+    finer = [s for s in product(FINER_B, FINER_C) if steps(*s, 0, None) <= time_limit(n, 0, None)]
     return sorted({*product(B_GRID, C_GRID), *finer})
 
 
-def steps(B, c, n_classes=0):
+def steps(B, c, n_classes=0, correction=MM):
     """Look-ups of OptimizeAxis, and what a grid takes besides, counted in look-ups: about 1 ns each."""
-    plan = discrete_plan(B, c, n_classes) if n_classes else needed_grids(continuous_plan(B, c, "reduced"))
+    if n_classes:
+        plan = discrete_plan(B, c, n_classes)
+    else:
+        plan = closed_plan(B, c, "reduced") if correction else needed_grids(continuous_plan(B, c, "reduced"))
     n_fixed, n_master, _ = plan.T
     return float((n_master**2 * n_fixed + 10_000).sum())
 
 
-def time_limit(n, n_classes=0):
-    """Steps with which a score takes at most 1/20 of scikit-learn's mutual information.
+def time_limit(n, n_classes=0, correction=MM):
+    """Steps with which a score takes at most 1/27 of scikit-learn's mutual information; without a correction, 1/20.
 
-    Below 1,000 records as many as there. Against classes, where a score has but one grid, and from 30,000 records on it
-    takes less than that at every B and c of the grid.
+    Below 1,000 records as many as there. Against classes, where a score has but one table, and without a correction
+    from 30,000 records on, it takes less than that at every B and c of the grid.
     """
-    if n_classes or n >= 30_000:
+    if n_classes or (correction is None and n >= 30_000):
         return math.inf
-    return math.exp(np.interp(math.log(n), np.log([*TIME, 30_000]), np.log([*TIME.values(), steps(200, 8)])))
+    limits = TIME[correction] | ({30_000: steps(200, 8, 0, None)} if correction is None else {})
+    return math.exp(np.interp(math.log(n), np.log([*limits]), np.log([*limits.values()])))
 
 
-def affordable(n, n_classes):
+def affordable(n, n_classes, correction=MM):
     """Which settings of the grid a score has time for: a boolean array."""
-    return np.array([steps(*setting, n_classes) <= time_limit(n, n_classes) for setting in settings(n, n_classes)])
+    limit = time_limit(n, n_classes, correction)
+    return np.array([steps(*s, n_classes, correction) <= limit for s in settings(n, n_classes, correction)])
 
 
 # --- Discrete targets: y cut into classes --------------------------------------------------------------------------
@@ -145,6 +173,10 @@ def population_value(key, n_classes):
     joint = (component_shares(mixture)[:, np.newaxis] * x).T @ y
     fewer_parts = np.arange(2, n_classes)
     entries = [mutual_information(joint) / math.log2(n_classes)]
+    if n_classes == 3:  # each class against the others, too
+        entries.extend(
+            mutual_information(np.c_[joint[:, j], np.delete(joint, j, axis=1).sum(axis=1)]) for j in range(3)
+        )
     if len(fewer_parts):
         entries.extend(best_information(joint, n_classes - 1) / np.log2(fewer_parts))
     return float(np.clip(max(entries), 0, 1))
@@ -153,30 +185,32 @@ def population_value(key, n_classes):
 # --- Scores without noise ------------------------------------------------------------------------------------------
 
 
-def scores_of_sample(key, n, seed, repetition, chosen):
+def scores_of_sample(key, n, seed, repetition, chosen, correction=MM):
     """MICr of one sample at the settings chosen for each kind of target: n_classes -> array of shape (n_settings,)."""
     entropy = np.random.SeedSequence([seed, n, repetition, KEYS.index(key)])
     x, y = relationship(*key).sample(n, np.random.RandomState(entropy.generate_state(4))).T.copy()
     return {
-        n_classes: np.array([target(key, y, n_classes, *setting).score(x, UNIT) for setting in chosen[n_classes]])
+        n_classes: np.array(
+            [target(key, y, n_classes, *setting, correction).score(x, UNIT) for setting in chosen[n_classes]]
+        )
         for n_classes in chosen
     }
 
 
-def target(key, y, n_classes, B, c):
+def target(key, y, n_classes, B, c, correction):
     if n_classes == 0:
-        return AgainstNumbers(y, UNIT, B, c)
-    return AgainstClasses(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
+        return AgainstNumbers(y, UNIT, B, c, correction=correction)
+    return AgainstClasses(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c, correction)
 
 
 def score(options, n, seed, repetition, bar):
     """Scores of one sample of each distribution, from the cache or into it: n_classes -> (n_keys, n_settings)."""
     path = options.cache / f"seed{seed}-n{n}-{repetition}.npz"
     if not path.exists():
-        chosen = {n_classes: settings(n, n_classes) for n_classes in KINDS}
+        chosen = {n_classes: settings(n, n_classes, options.correction) for n_classes in KINDS}
         rows = []
         for key in options.keys:
-            rows.append(scores_of_sample(key, n, seed, repetition, chosen))
+            rows.append(scores_of_sample(key, n, seed, repetition, chosen, options.correction))
             bar.update()
         unfinished = path.with_suffix(".part.npz")
         np.savez(unfinished, **{str(n_classes): np.array([row[n_classes] for row in rows]) for n_classes in KINDS})
@@ -232,13 +266,10 @@ def weights(truth, lo=0.0, hi=1.0):
     return shares
 
 
-def weighted_sums(scores, keys, n, epsilon, n_classes, chosen, noise="laplace"):
+def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
     """The error of each setting: (n_settings,), from scores of shape (n_repetitions, n_keys, n_settings)."""
     truth = np.array([population_value(key, n_classes) for key in keys])
-    sensitivity = [
-        mic_r_discrete_sensitivity(n, n_classes, B) if n_classes else mic_r_sensitivity(n) for B, _ in chosen
-    ]
-    errors = unsigned_error(scores, truth[:, np.newaxis], sensitivity, epsilon, noise)
+    errors = unsigned_error(scores, truth[:, np.newaxis], mic_r_sensitivity(n), epsilon, noise)
     # Classes bring no value near 1: without one, a single distribution would stand for a fifth of [0, 1].
     span = (truth.min(), truth.max()) if n_classes else (0.0, 1.0)
     return weights(truth, *span) @ errors.mean(axis=0)
@@ -247,16 +278,16 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, chosen, noise="laplace"):
 # --- The table ------------------------------------------------------------------------------------------------------
 
 
-def choose(scores, keys, n, n_classes):
+def choose(scores, keys, n, n_classes, correction=MM):
     """B and c for each epsilon: epsilon -> (B, c).
 
     A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise drowns all
     differences, the setting remains one that is good without noise.
     """
-    grid, fit = settings(n, n_classes), affordable(n, n_classes)
+    grid, fit = settings(n, n_classes, correction), affordable(n, n_classes, correction)
     chosen, kept = {}, None
     for epsilon in sorted(EPSILONS, reverse=True):
-        errors = weighted_sums(scores, keys, n, epsilon, n_classes, grid)
+        errors = weighted_sums(scores, keys, n, epsilon, n_classes)
         least = errors[fit].min()
         if kept is None or errors[kept] > (1 + KEEP) * least:
             if least > (1 + KEEP) * errors.min():  # time is short: of what is as good, what sees the finest waves
@@ -264,14 +295,17 @@ def choose(scores, keys, n, n_classes):
                 kept = max(near, key=lambda i: grid[i][0])
             else:
                 near = np.flatnonzero(fit & (errors <= (1 + SLACK) * least))
-                kept = min(near, key=lambda i: steps(*grid[i], n_classes))
+                kept = min(near, key=lambda i: steps(*grid[i], n_classes, correction))
         chosen[epsilon] = grid[kept]
     return chosen
 
 
 def write_table(options):
     found = score_all(options, CHOICE)
-    chosen = {(n_classes, n): choose(scores, options.keys, n, n_classes) for (n, n_classes), scores in found.items()}
+    chosen = {
+        (n_classes, n): choose(scores, options.keys, n, n_classes, options.correction)
+        for (n, n_classes), scores in found.items()
+    }
     with open(options.table, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["n_classes", "epsilon", "n", "B", "c"])
@@ -282,8 +316,8 @@ def write_table(options):
 # --- What the automatic choice costs ---------------------------------------------------------------------------------
 
 
-def automatic(n, epsilon, n_classes):
-    return default_B(n, epsilon, n_classes or None), default_c(n, epsilon, n_classes or None)
+def automatic(n, epsilon, n_classes, correction=MM):
+    return tuple(default(n, epsilon, n_classes or None, correction) for default in (default_B, default_c))
 
 
 def check(options):
@@ -291,16 +325,17 @@ def check(options):
     rows = []
     found = score_all(options, CHECK)
     for n, count in tqdm(options.repetitions[CHECK].items(), desc="automatic", disable=None):
-        chosen = {n_classes: [automatic(n, epsilon, n_classes) for epsilon in CHECKED] for n_classes in KINDS}
-        others = {n_classes: sorted(set(chosen[n_classes]) - set(settings(n, n_classes))) for n_classes in KINDS}
+        chosen = {kind: [automatic(n, epsilon, kind, options.correction) for epsilon in CHECKED] for kind in KINDS}
+        grids = {kind: settings(n, kind, options.correction) for kind in KINDS}
+        others = {kind: sorted(set(chosen[kind]) - set(grids[kind])) for kind in KINDS}
         fresh = [score_settings(options, n, repetition, others) for repetition in range(count)]
         for n_classes in KINDS:
             scores = np.concatenate([found[n, n_classes], np.array([table[n_classes] for table in fresh])], axis=2)
-            at = [[*settings(n, n_classes), *others[n_classes]].index(setting) for setting in chosen[n_classes]]
+            at = [[*grids[n_classes], *others[n_classes]].index(setting) for setting in chosen[n_classes]]
+            fit = affordable(n, n_classes, options.correction)
             for noise in ("laplace", "gaussian"):
-                rows.extend(
-                    compare(scores[:, :, at], found[n, n_classes], options.keys, n, n_classes, chosen[n_classes], noise)
-                )
+                both = scores[:, :, at], found[n, n_classes]
+                rows.extend(compare(*both, fit, options.keys, n, n_classes, chosen[n_classes], noise))
     return rows
 
 
@@ -308,15 +343,14 @@ def score_settings(options, n, repetition, chosen):
     """Scores of one sample of each distribution, of the checking seed, at settings that may not be of the grid."""
     if not any(chosen.values()):
         return {n_classes: np.empty((len(options.keys), 0)) for n_classes in KINDS}
-    rows = [scores_of_sample(key, n, CHECK, repetition, chosen) for key in options.keys]
+    rows = [scores_of_sample(key, n, CHECK, repetition, chosen, options.correction) for key in options.keys]
     return {n_classes: np.array([row[n_classes] for row in rows]) for n_classes in KINDS}
 
 
-def compare(automatic_scores, grid_scores, keys, n, n_classes, chosen, noise):
-    grid, fit = settings(n, n_classes), affordable(n, n_classes)
+def compare(automatic_scores, grid_scores, fit, keys, n, n_classes, chosen, noise):
     for i, epsilon in enumerate(CHECKED):
-        error = weighted_sums(automatic_scores, keys, n, epsilon, n_classes, chosen, noise)[i]
-        errors = weighted_sums(grid_scores, keys, n, epsilon, n_classes, grid, noise)
+        error = weighted_sums(automatic_scores, keys, n, epsilon, n_classes, noise)[i]
+        errors = weighted_sums(grid_scores, keys, n, epsilon, n_classes, noise)
         least, unlimited = errors[fit].min(), errors.min()
         yield {
             "noise": noise,
@@ -333,13 +367,14 @@ def compare(automatic_scores, grid_scores, keys, n, n_classes, chosen, noise):
 
 
 def write_check(options, rows):
-    with open(options.results / "defaults.csv", "w", encoding="utf-8", newline="") as file:
+    name = Path(TABLES[options.correction])
+    with open(options.results / name, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     worst = max(rows, key=lambda row: float(row["excess"]))
     print(f"largest excess over the least error of the grid: {float(worst['excess']):.1%}, at {worst}")
-    plot(rows, options.images / "defaults.png")
+    plot(rows, options.images / name.with_suffix(".png"))
 
 
 def plot(rows, path):
@@ -369,11 +404,15 @@ def parse(argv):
     parser.add_argument("step", nargs="+", choices=["choose", "check"])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cache", type=Path, default=ROOT / "benchmarks" / "cache" / "defaults")
-    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--correction", choices=[MM, "none"], default=MM)
+    parser.add_argument("--table", type=Path, help="where to write it, if not into the package")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
+    options.correction = None if options.correction == "none" else options.correction
+    options.table = options.table or ROOT / "skdpmic" / TABLES[options.correction]
+    options.cache = options.cache / str(options.correction)
     if options.quick:
         options.keys = KEYS[::9]
         options.repetitions = {CHOICE: {250: 2, 1000: 2}, CHECK: {250: 2, 500: 2, 1000: 2}}
@@ -383,6 +422,7 @@ def parse(argv):
 
 def main(argv=None):
     options = parse(argv)
+    mic_r.continuous_grids = cache(mic_r.continuous_grids.__wrapped__)  # of more settings than the package keeps
     if "choose" in options.step:
         write_table(options)
     if "check" in options.step:

@@ -9,11 +9,12 @@ import numpy as np
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
 from skdpmic.dependence.mic_r import grid_size
 
+TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
 MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
 _DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
 
 
-def default_B(n, epsilon, n_classes=None):
+def default_B(n, epsilon, n_classes=None, correction=None):
     """Maximum grid size, of nearly the least error on 189 known distributions.
 
     Parameters
@@ -24,12 +25,15 @@ def default_B(n, epsilon, n_classes=None):
         What each score gets of the budget; for Gaussian noise, that of the Laplace noise with its standard deviation.
     n_classes : int, default=None
         Of a discrete target; None for a continuous one.
+    correction : None or "miller-madow", default=None
+        For chance; see :func:`skdpmic.mic_r`.
 
     Returns
     -------
     float
-        That of ``defaults.csv``, and between its entries what :func:`_interpolate` makes of them. The table comes from
-        ``benchmarks/tune_defaults.py``; what it costs against the best B and c is in ``docs/defaults.md``.
+        That of ``defaults.csv``, or with a correction of ``defaults_miller_madow.csv``, and between its entries what
+        :func:`_interpolate` makes of them. The tables come from ``benchmarks/tune_defaults.py``; what they cost against
+        the best B and c is in ``docs/defaults.md``.
 
     Examples
     --------
@@ -37,13 +41,14 @@ def default_B(n, epsilon, n_classes=None):
     >>> default_B(10_000, 1.0) > default_B(100, 1.0)
     True
     """
-    k = _interpolate("k", n, epsilon, n_classes)
+    k = _interpolate("k", n, epsilon, n_classes, correction)
     return round(k * k if n_classes is None else k * n_classes, _DIGITS)
 
 
-def default_c(n, epsilon, n_classes=None):
+def default_c(n, epsilon, n_classes=None, correction=None):
     """How much finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
-    return round(_interpolate("m", n, epsilon, n_classes) / _interpolate("k", n, epsilon, n_classes), _DIGITS)
+    k, m = (_interpolate(name, n, epsilon, n_classes, correction) for name in "km")
+    return round(m / k, _DIGITS)
 
 
 def default_parts(n, epsilon, n_classes=None):
@@ -61,18 +66,19 @@ def default_parts(n, epsilon, n_classes=None):
 # --- What the user gave, or else the above ------------------------------------------------------------------------
 
 
-def resolve_B(B, n, epsilon, n_classes=None):
+def resolve_B(B, n, epsilon, n_classes=None, correction=None):
     """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
     if isinstance(B, str) and B == "auto":
-        return default_B(n, epsilon, n_classes)
+        return default_B(n, epsilon, n_classes, correction)
     check_B(B, n, n_classes)
     return grid_size(B, n)
 
 
-def resolve_c(c, n, epsilon, B, n_classes=None):
+def resolve_c(c, n, epsilon, B, n_classes=None, correction=None):
     """c as a number, from what the user gave and the B that was resolved; otherwise as :func:`resolve_B`."""
     if isinstance(c, str) and c == "auto":
-        return min(default_c(n, epsilon, n_classes), largest_c(n, B, n_classes))  # B may be large, and the user's
+        c = default_c(n, epsilon, n_classes, correction)
+        return min(c, largest_c(n, B, n_classes))  # B may be large, and the user's
     check_c(c, n, B, n_classes)
     return float(c)
 
@@ -113,23 +119,23 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
 
 
 @lru_cache(maxsize=256)
-def _interpolate(name, n, epsilon, n_classes):
+def _interpolate(name, n, epsilon, n_classes, correction):
     """Merged parts k of an axis, or parts m = c k of its master partition.
 
     They change more smoothly than B and c. Linear in log n, log epsilon and log n_classes between the entries of the
     table, constant outside it.
     """
-    kinds, epsilons, samples, values = _table()
+    kinds, epsilons, samples, values = _table(correction)
     is_kind = kinds == 0 if n_classes is None else kinds > 0
     at_n = [[np.interp(math.log(n), np.log(samples), row) for row in rows] for rows in values[name][is_kind]]
     at_epsilon = [np.interp(math.log(epsilon), np.log(epsilons), row) for row in at_n]
     return float(np.interp(math.log(n_classes or 1), np.log(np.maximum(kinds[is_kind], 1)), at_epsilon))
 
 
-@lru_cache(maxsize=1)
-def _table():
-    """``defaults.csv``: its numbers of classes (0 for a continuous target), epsilons and n; k and m by these three."""
-    with (files("skdpmic") / "defaults.csv").open(encoding="utf-8") as file:
+@lru_cache(maxsize=2)
+def _table(correction):
+    """A file's numbers of classes (0 for a continuous target), epsilons and n; k and m by these three."""
+    with (files("skdpmic") / TABLES[correction]).open(encoding="utf-8") as file:
         n_classes, epsilon, n, B, c = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
     axes = [np.unique(column) for column in (n_classes, epsilon, n)]
     k = np.where(n_classes == 0, np.sqrt(B), B / np.maximum(n_classes, 1))

@@ -69,7 +69,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
     def _read(self, X, y):
         """The records, and the measure that they are to be scored by."""
         self._forget()
-        records = read_records(self, X, y, statistic_named(self.statistic).needs_ranges)
+        records = read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
         return records, self._measure(records.n_samples, records.n_features, records.n_classes)
 
     def _forget(self):
@@ -79,7 +79,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     def _measure(self, n_samples, n_features, n_classes):
         way = self._way(n_features)
-        return way.measure(statistic_named(self.statistic), self.B, self.c, n_samples, n_classes)
+        return way.measure(statistic_named(self.statistic, self.correction), self.B, self.c, n_samples, n_classes)
 
     # --- Pay and release: one way, whichever way the data came -----------------------------------------------
 
@@ -122,7 +122,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     def _check_parameters(self):
         """Raise unless the parameters that need no data are as described."""
-        statistic = statistic_named(self.statistic)
+        statistic = statistic_named(self.statistic, self.correction)
         check_epsilon(self.epsilon)
         check_delta(self.delta)
         if self.mechanism not in ("laplace", "gaussian", "geometric"):
@@ -149,7 +149,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     def _warn(self, n_features, stacklevel):
         """Say what the user should know of a release, before it is paid for."""
-        for name in PUBLIC if statistic_named(self.statistic).needs_ranges else ("classes",):
+        for name in PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",):
             warn_of_data(name, getattr(self, name), stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
@@ -193,7 +193,9 @@ def check_before_data(estimator, numbers_of_samples):
     """Raise what a fit to each of these numbers of samples raises whatever the data."""
     estimator._check_parameters()
     described = {name: getattr(estimator, name) for name in PUBLIC}
-    if statistic_named(estimator.statistic).needs_ranges and not any(map(asks_for_data, described.values())):
+    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
+        map(asks_for_data, described.values())
+    ):
         describe(**described, n_features=n_features_of(estimator.bounds) or 1, feature_names=None)
     is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
     n_classes = len(check_classes(estimator.classes)) if is_public else None

@@ -24,7 +24,7 @@ from skdpmic.unchanged import unchanged_on_error
 
 def _check_adds_up(estimator):
     """Raise unless scores follow from counts that add up."""
-    statistic = statistic_named(estimator.statistic)
+    statistic = statistic_named(estimator.statistic, estimator.correction)
     if not statistic.adds_up:
         raise ValueError(
             f"statistic must be 'mic_r' or 'mtv_r' where records come in pieces, got {statistic.name!r}: ranks in a "
@@ -231,7 +231,14 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
         public |= {"n_features": n_features, "feature_names": feature_names}
         description = describe(**public)
         measure = self._measure(n_samples, description.n_features, description.n_classes)
-        return RangeGridSketch(statistic=self.statistic, B=measure.B, c=measure.c, n_parts=measure.n_parts, **public)
+        return RangeGridSketch(
+            statistic=self.statistic,
+            correction=self.correction,
+            B=measure.B,
+            c=measure.c,
+            n_parts=measure.n_parts,
+            **public,
+        )
 
     def _accept(self, sketch):
         """The records of a sketch, if it is one of this estimator's, and its measure."""

@@ -4,26 +4,45 @@ import math
 from itertools import combinations, pairwise
 
 
-def naive_mic_r(x, y, *, bounds, B, c, master="reduced"):
-    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced")."""
+def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
+    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced"), or that with a correction for chance."""
     x_bounds, y_bounds = bounds
+    sizes = naive_sizes(B) if correction is None else naive_closed_sizes(B)
     best = 0.0
     for free, free_bounds, fixed, fixed_bounds in ((x, x_bounds, y, y_bounds), (y, y_bounds, x, x_bounds)):
-        for n_fixed in range(2, math.floor(B / 2) + 1):
-            k_max = min(n_fixed, math.floor(B / n_fixed))
+        for n_fixed, k_max in sizes:
             n_master = max(2, math.floor(c * (k_max if master == "reduced" else n_fixed)))
             counts = naive_counts(
                 naive_parts(free, free_bounds, n_master), n_master, naive_parts(fixed, fixed_bounds, n_fixed), n_fixed
             )
-            best = max(best, naive_largest_entry(counts, k_max))
+            best = max(best, naive_largest_entry(counts, k_max, correction))
     return best
 
 
-def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c):
-    """MICr of a feature and a discrete target: the classes are the fixed axis."""
+def naive_sizes(B):
+    """Parts of the fixed axis, and most merged parts, of every grid."""
+    return [(n_fixed, min(n_fixed, math.floor(B / n_fixed))) for n_fixed in range(2, math.floor(B / 2) + 1)]
+
+
+def naive_closed_sizes(B):
+    """The same with a correction: the root of B, its half rounded up, and so on; as many fixed parts as B allows."""
+    k = max(k for k in range(2, math.floor(B)) if k * k <= B)
+    sizes = [(math.floor(B / k), k)]
+    while k > 2:
+        k = math.ceil(k / 2)
+        sizes.append((math.floor(B / k), k))
+    return sizes
+
+
+def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c, correction=None):
+    """MICr of a feature and a discrete target: the classes are the fixed axis; three also each against the rest."""
     k_max = max(math.floor(B / n_classes), 2)
     n_master = max(2, math.floor(c * k_max))
-    return naive_largest_entry(naive_counts(naive_parts(x, bounds, n_master), n_master, codes, n_classes), k_max)
+    rows = naive_parts(x, bounds, n_master)
+    targets = [(codes, n_classes)]
+    if n_classes == 3:
+        targets += [([int(code == one) for code in codes], 2) for one in range(3)]
+    return max(naive_largest_entry(naive_counts(rows, n_master, *target), k_max, correction) for target in targets)
 
 
 def naive_parts(values, bounds, size):
@@ -41,9 +60,10 @@ def naive_counts(rows, n_rows, columns, n_columns):
     return counts
 
 
-def naive_largest_entry(counts, k_max):
-    """Largest I / log2 min(k, l) over all merges of neighbouring rows into k <= k_max parts."""
+def naive_largest_entry(counts, k_max, correction=None):
+    """Largest (I - o) / log2 min(k, l) over all merges of neighbouring rows into k <= k_max parts; or 0."""
     n_rows, n_columns = len(counts), len(counts[0])
+    chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     best = 0.0
     for k in range(2, min(k_max, n_rows) + 1):
         for cuts in combinations(range(1, n_rows), k - 1):
@@ -52,7 +72,8 @@ def naive_largest_entry(counts, k_max):
                 [sum(counts[row][column] for row in range(start, end)) for column in range(n_columns)]
                 for start, end in pairwise(edges)
             ]
-            best = max(best, naive_mutual_information(merged) / math.log2(min(k, n_columns)))
+            offset = (k - 1) * (n_columns - 1) * chance
+            best = max(best, (naive_mutual_information(merged) - offset) / math.log2(min(k, n_columns)))
     return best
 
 

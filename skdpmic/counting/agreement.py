@@ -19,6 +19,8 @@ def check_agreement(sketch, estimator):
         raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
     if estimator.statistic != sketch.statistic:
         raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {estimator.statistic!r}.")
+    if sketch.statistic == "mic_r" and sketch.n_parts is None and estimator.correction != sketch.correction:
+        raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {estimator.correction!r}.")
     _check_description(sketch, estimator.bounds, estimator.target_bounds, estimator.classes)
     _check_grids(sketch, estimator.B, estimator.c, estimator.mechanism)
 

@@ -47,6 +47,8 @@ class RangeGridSketch:
     c : float, default=None
         How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
         parts. By default 5, or with `n_parts` what these amount to.
+    correction : None or "miller-madow", default="miller-madow"
+        For what grids show by chance, as of :class:`DPMICScorer`.
     n_parts : int, default=None
         If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
         many parts of the feature, and of a continuous target; from 2 to 100.
@@ -67,7 +69,7 @@ class RangeGridSketch:
         0.9 MB at B = 200 and c = 8; with classes, some kB.
     ranges : list of n_features pairs
         The public range of each feature.
-    target_bounds, classes, statistic, B, c, n_parts
+    target_bounds, classes, statistic, correction, B, c, n_parts
         As above, checked.
     measure : Measure
         What they amount to: the grids, and how far one record can move a score.
@@ -119,6 +121,7 @@ class RangeGridSketch:
         statistic="mic_r",
         B,
         c=None,
+        correction="miller-madow",
         n_parts=None,
         n_features=None,
         feature_names=None,
@@ -126,13 +129,14 @@ class RangeGridSketch:
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
-        self.measure = _statistic_that_adds_up(statistic).measure_of_any_number(B, c, n_parts, description.n_classes)
+        kind = _check_adds_up(statistic_named(statistic, correction))
+        self.measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.n_features_in_, self.ranges = description.n_features, description.ranges
         self.target_bounds, self.classes = description.target_bounds, description.classes
         self.n_classes = description.n_classes
-        self.statistic = statistic
+        self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
         self.n_samples = 0
         self._grids = self.measure.counts(self.target_bounds)
@@ -249,6 +253,7 @@ class RangeGridSketch:
             "target_bounds": self.target_bounds,
             "classes": self.classes,
             "statistic": self.statistic,
+            "correction": self.correction,
             "B": self.B,
             "c": self.c,
             "n_parts": self.n_parts,
@@ -358,11 +363,10 @@ class _Counter:
 # --- Checks ---------------------------------------------------------------------------------------------------------
 
 
-def _statistic_that_adds_up(name):
-    statistic = statistic_named(name)
+def _check_adds_up(statistic):
     if not statistic.adds_up:
-        able = " or ".join(repr(other) for other, statistic in STATISTICS.items() if statistic.adds_up)
-        raise ValueError(f"statistic must be {able} in a sketch, as counts do not tell ranks, got {name!r}.")
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.adds_up)
+        raise ValueError(f"statistic must be {able} in a sketch, as counts do not tell ranks, got {statistic.name!r}.")
     return statistic
 
 

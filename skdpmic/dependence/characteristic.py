@@ -8,7 +8,7 @@ from skdpmic.checks.arguments import check_pair, check_pair_bounds
 from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.dependence.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.dependence.mic_e import all_entries, mass_plan
-from skdpmic.dependence.mic_r import continuous_plan, grid_size
+from skdpmic.dependence.mic_r import check_correction, continuous_plan, grid_size
 from skdpmic.dependence.optimize_axis import N_FIXED, N_MASTER, Tables, entries, entropy_table, grids_of
 from skdpmic.dependence.partitions import equipartitions, range_axis
 
@@ -343,7 +343,7 @@ def characteristic_matrix(x, y, *, statistic="mic_e", B=0.6, c=None, bounds=None
     return CharacteristicMatrix(entries, _best_grid(grids, entries))
 
 
-def check_statistic(statistic, B, c, bounds, master):
+def check_statistic(statistic, B, c, bounds, master, correction=None):
     """Check what selects and tunes a statistic; returns c, the statistic's default in the place of None."""
     defaults = {"mic_e": 15, "mic_r": 5}
     if statistic not in defaults:
@@ -353,8 +353,11 @@ def check_statistic(statistic, B, c, bounds, master):
     check_c(c)
     if master not in ("reduced", "full"):
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+    check_correction(correction)
     if statistic == "mic_e" and master != "reduced":
         raise ValueError("master must be 'reduced' for mic_e.")
+    if statistic == "mic_e" and correction is not None:
+        raise ValueError("correction must be None for mic_e.")
     if statistic == "mic_e" and bounds is not None:
         raise ValueError("bounds are for mic_r only; mic_e does not depend on them.")
     if statistic == "mic_r" and bounds is None:

@@ -42,6 +42,11 @@ def groups_of(plan, n=0):
     ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
     if n >= _FEWEST_TO_JOIN and len(ends) > 1:
         ends = _joined(plan, ends.tolist(), n)
+    return groups_ending(plan, ends)
+
+
+def groups_ending(plan, ends):
+    """The groups of a plan, each from where another one ends to the next of `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
     grids = grids_of(plan, table=group, cuts=numbers, borders=numbers)

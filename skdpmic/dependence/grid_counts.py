@@ -8,7 +8,7 @@ import numpy as np
 
 from skdpmic.dependence.counting import count, empty_tables
 from skdpmic.dependence.jit import jit
-from skdpmic.dependence.mic_r import ClassGrids, RangeGrids
+from skdpmic.dependence.mic_r import ClassGrids, RangeGrids, chance_of
 from skdpmic.dependence.optimize_axis import (
     CUTS,
     N_FIXED,
@@ -31,26 +31,27 @@ class ContinuousGrids:
     target_bounds : pair of floats
     B : float, at least 4
     c : float, above 0
+    correction : None or "miller-madow", default=None
     """
 
-    def __init__(self, target_bounds, B, c):
-        self._grids = RangeGrids(B, c)
-        self._sizes = B, c
+    def __init__(self, target_bounds, B, c, correction=None):
+        self._grids = RangeGrids(B, c, correction=correction)
+        self._sizes = {"B": B, "c": c, "correction": correction}
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
-        self._scores = _Scores(self._grids.groups)
+        self._scores = _Scores(self._grids.groups, correction)
         self.n_tables = 2 * len(self._grids.groups.numbers)
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
-        grids = RangeGrids(*self._sizes, n=len(y))
+        grids = RangeGrids(**self._sizes, n=len(y))
         return grids, grids.place(y, self._target_bounds)
 
     def count(self, x, bounds, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal bounds."""
         grids, y = target
-        x = grids.place(x, bounds)
-        return np.concatenate([_counts(x, y, grids.groups), _counts(y, x, grids.groups)])
+        x, groups = grids.place(x, bounds), (grids.groups.numbers, grids.groups.grids.rows)
+        return np.concatenate([_counts(x, y, *groups), _counts(y, x, *groups)])
 
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
@@ -63,21 +64,23 @@ class ContinuousGrids:
 
 
 class DiscreteGrids:
-    """The one grid of a feature with a target of class numbers; methods as of :class:`ContinuousGrids`.
+    """The grids of a feature with a target of class numbers; methods as of :class:`ContinuousGrids`.
 
     Parameters
     ----------
     n_classes : int
     B : float, at least 4
     c : float, above 0
+    correction : None or "miller-madow", default=None
     """
 
-    n_tables = 1
+    n_tables = 1  # which holds what the others of three classes add up from
 
-    def __init__(self, n_classes, B, c):
+    def __init__(self, n_classes, B, c, correction=None):
+        self._n_classes = n_classes
         self._grids = ClassGrids(n_classes, B, c)
         self._target = self.place(np.empty(0, dtype=np.int64))
-        self._scores = _Scores(self._grids.groups)
+        self._scores = _Scores(self._grids.groups, correction)
 
     def place(self, codes):
         """The target's class numbers, made ready to be counted with features."""
@@ -85,10 +88,13 @@ class DiscreteGrids:
 
     def count(self, x, bounds, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array."""
-        return _counts(self._grids.place(x, bounds), target, self._grids.groups)
+        return _counts(self._grids.place(x, bounds), target, *self._grids.groups.rounds[0])
 
     def score(self, counts, bounds, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
+        if self._n_classes == 3:
+            first, middle, last = counts.reshape(3, -1)
+            counts = np.concatenate([counts, middle, first + last])
         return self._scores.largest_entry(counts, [self._target.fixed], table)
 
     def rounding_error(self, n):
@@ -119,12 +125,15 @@ class GridScorer:
 # --- From tables of several master partitions to those of each, and back -------------------------------------------
 
 
-def _counts(free, fixed, groups):
-    """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat."""
-    tables = count(free, fixed, groups.numbers, empty_tables(free, fixed))
+def _counts(free, fixed, groups, rows):
+    """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat.
+
+    Of the groups with these numbers, and of their grids.
+    """
+    tables = count(free, fixed, groups, empty_tables(free, fixed))
     counts = np.empty(len(tables.below), dtype=np.uint32)
-    is_border = np.empty(int(tables.places[:, 1].max()), dtype=np.bool_)
-    return counts[: _fill_counts(counts, is_border, *tables, groups.grids.rows)].copy()
+    is_border = np.empty(int(tables.places[groups, 1].max()), dtype=np.bool_)
+    return counts[: _fill_counts(counts, is_border, *tables, rows)].copy()
 
 
 @jit
@@ -160,9 +169,11 @@ class _Scores:
     ----------
     groups : Groups
         One for each master partition.
+    correction : None or "miller-madow"
     """
 
-    def __init__(self, groups):
+    def __init__(self, groups, correction):
+        self._chance = chance_of(correction)
         rows = groups.grids.rows.copy()
         rows[:, CUTS] = 0
         self._grids = groups.grids._replace(rows=rows)
@@ -172,7 +183,7 @@ class _Scores:
     def largest_entry(self, counts, fixed, table):
         """The largest entry from the counts against some fixed columns, one after the other."""
         counted = ((tables, self._grids.rows) for tables in self._tables(counts, fixed))
-        return min(largest_entry(counted, self._grids.most, table, len(table.g) - 1), 1.0)
+        return min(largest_entry(counted, self._grids.most, table, len(table.g) - 1, self._chance), 1.0)
 
     def _tables(self, counts, fixed):
         """The tables that `count` makes of records."""

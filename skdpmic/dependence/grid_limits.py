@@ -61,7 +61,7 @@ def largest_c(n, B, n_classes=None, master="reduced"):
 
 def finest_merge(B, n_classes=None):
     """Parts of an axis in the finest square grid of at most B cells; with classes, in the finest grid."""
-    return int(math.sqrt(B)) if n_classes is None else max(int(B // n_classes), 2)
+    return math.isqrt(int(B)) if n_classes is None else max(int(B // n_classes), 2)
 
 
 def check_B(B, n=None, n_classes=None):

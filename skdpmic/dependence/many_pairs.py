@@ -36,22 +36,23 @@ class _MassStatistic:
 class _RangeStatistic:
     """MICr."""
 
-    def __init__(self, n, B, c, master):
+    def __init__(self, n, B, c, master, correction):
         B = grid_size(B, n)
         check_c(c, n, B, master=master)
-        self._grids = RangeGrids(B, c, master, n)
+        self._grids = RangeGrids(B, c, master, n, correction)
+        self._correction = correction
         self._table = entropy_table(n)
 
     def column(self, values, bounds):
         return self._grids.place(values, bounds)
 
     def score(self, x, y):
-        return mic_r_of_columns([(x, y), (y, x)], self._grids.groups, self._table)
+        return mic_r_of_columns([(x, y), (y, x)], self._grids.groups, self._table, self._correction)
 
 
-def _statistic(statistic, n, B, c, master):
+def _statistic(statistic, n, B, c, master, correction):
     check_B(B, n)
-    return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master)
+    return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master, correction)
 
 
 # --- Tables ------------------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ def _n_tasks(n_pairs, n_jobs):
 # --- The public functions ----------------------------------------------------------------------------------------
 
 
-def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", n_jobs=None):
+def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", correction=None, n_jobs=None):
     """MICe or MICr of all pairs of columns of one table. Not private.
 
     Parameters
@@ -122,6 +123,8 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
         The range of the columns, for MICr, and only for it: numbers, or arrays of shape (n_features,). For two
         columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
     master : {"reduced", "full"}, default="reduced"
+        As for :func:`mic_r`.
+    correction : None or "miller-madow", default=None
         As for :func:`mic_r`.
     n_jobs : int, default=None
         Threads, as joblib counts them. The result does not depend on it.
@@ -151,12 +154,12 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
     >>> mic_pairs(np.column_stack([x, x**2, noise])).round(2)
     array([1.  , 0.07, 0.08])
     """
-    c = check_statistic(statistic, B, c, bounds, master)
+    c = check_statistic(statistic, B, c, bounds, master, correction)
     columns = _columns(X, "X")
     intervals = _column_bounds(bounds, len(columns), "bounds")
     if len(columns) == 0:
         raise ValueError("X must hold at least one column.")
-    shared = _statistic(statistic, len(columns[0]), B, c, master)
+    shared = _statistic(statistic, len(columns[0]), B, c, master, correction)
     ready = [shared.column(*pair) for pair in zip(columns, intervals, strict=True)]
     pairs = list(combinations(range(len(ready)), 2))
     scores = _parallel_scores(shared, ready, ready, pairs, n_jobs)
@@ -167,7 +170,7 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
     return pandas.Series(scores, index=pandas.MultiIndex.from_arrays([first, second]), name=statistic)
 
 
-def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", n_jobs=None):
+def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", correction=None, n_jobs=None):
     """MICe or MICr of each column of one table with each column of another. Not private.
 
     Parameters
@@ -186,6 +189,8 @@ def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="re
         The range of the columns, for MICr, and only for it: numbers, or arrays with one for each column. For two
         columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
     master : {"reduced", "full"}, default="reduced"
+        As for :func:`mic_r`.
+    correction : None or "miller-madow", default=None
         As for :func:`mic_r`.
     n_jobs : int, default=None
         Threads, as joblib counts them. The result does not depend on it.
@@ -215,12 +220,12 @@ def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="re
     array([[1.  , 1.  ],
            [0.08, 0.07]])
     """
-    c = check_statistic(statistic, B, c, bounds, master)
+    c = check_statistic(statistic, B, c, bounds, master, correction)
     x_columns, y_columns = _columns(X, "X"), _columns(Y, "Y")
     if len(X) != len(Y):
         raise ValueError(f"X and Y must have the same number of samples, got {len(X)} and {len(Y)}.")
     x_bounds, y_bounds = _bounds_of_both(bounds)
-    shared = _statistic(statistic, len(X), B, c, master)
+    shared = _statistic(statistic, len(X), B, c, master, correction)
     xs = [
         shared.column(*pair)
         for pair in zip(x_columns, _column_bounds(x_bounds, len(x_columns), "bounds of X"), strict=True)

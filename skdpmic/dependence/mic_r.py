@@ -5,10 +5,24 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.dependence.counting import Cells, Column, cells_of, count, edges_of, empty_tables, groups_of
+from skdpmic.dependence.counting import Cells, Column, cells_of, count, edges_of, empty_tables, groups_ending, groups_of
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_size
-from skdpmic.dependence.optimize_axis import entropy_table, largest_entry, rounding_error
+from skdpmic.dependence.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
 from skdpmic.dependence.partitions import equipartitions, locate_between, refine
+
+# --- The correction for chance ----------------------------------------------------------------------------------
+
+
+def check_correction(correction):
+    """Raise unless `correction` is one that scores may have."""
+    if correction is not None and not (isinstance(correction, str) and correction == "miller-madow"):
+        raise ValueError(f"correction must be None or 'miller-madow', got {correction!r}.")
+
+
+def chance_of(correction):
+    """What is taken off n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
+    return 0.0 if correction is None else MILLER_MADOW
+
 
 # --- Which grids ----------------------------------------------------------------------------------------------
 
@@ -28,8 +42,26 @@ def continuous_plan(B, c, master):
     """
     n_fixed = np.arange(2, int(B // 2) + 1)
     k_max = np.minimum(n_fixed, (B // n_fixed).astype(np.int64))
-    n_master = np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
-    return np.stack([n_fixed, n_master, k_max], axis=1)
+    return np.stack([n_fixed, _master_sizes(n_fixed, k_max, c, master), k_max], axis=1)
+
+
+def closed_plan(B, c, master):
+    """The few grids that MICr looks at with a correction for chance; rows as of :func:`continuous_plan`.
+
+    The merged parts are the square root of B, half of that and so on, down to 2, each with as many fixed parts as B
+    allows. No grid has fewer fixed than merged parts, and merges into fewer parts are looked at too: these two make the
+    sensitivity that of all grids together (``docs/theory/closed_family.md``).
+    """
+    sizes = [finest_merge(B)]
+    while sizes[-1] > 2:
+        sizes.append((sizes[-1] + 1) // 2)
+    k_max = np.array(sizes[::-1])
+    n_fixed = (B // k_max).astype(np.int64)
+    return np.stack([n_fixed, _master_sizes(n_fixed, k_max, c, master), k_max], axis=1)
+
+
+def _master_sizes(n_fixed, k_max, c, master):
+    return np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
 
 
 def needed_grids(plan):
@@ -48,10 +80,16 @@ def needed_grids(plan):
 
 
 def discrete_plan(B, c, n_classes):
-    """The one grid of MICr against a discrete target, whose classes are the fixed axis."""
+    """The grids of MICr against a discrete target, whose classes are the fixed axis.
+
+    One grid; but of three classes each against the other two, too, without which one record could change the score
+    by a quarter more (``docs/theory/closed_family.md``).
+    """
     k_max = finest_merge(B, n_classes)
     # Below two master parts there is no grid, and the score would be 0 whatever the data.
-    return np.array([(n_classes, max(int(c * k_max), 2), k_max)], dtype=np.int64)
+    n_master = max(int(c * k_max), 2)
+    n_fixed = (3, 2, 2, 2) if n_classes == 3 else (n_classes,)
+    return np.array([(size, n_master, k_max) for size in n_fixed], dtype=np.int64)
 
 
 # --- Columns placed into cells --------------------------------------------------------------------------------
@@ -67,10 +105,11 @@ class RangeGrids:
     master : {"reduced", "full"}
     n : int, default=0
         How many records there are, about. It changes how they are counted only.
+    correction : None or "miller-madow", default=None
     """
 
-    def __init__(self, B, c, master="reduced", n=0):
-        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n)
+    def __init__(self, B, c, master="reduced", n=0, correction=None):
+        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n, correction)
         self._latest = None, None
 
     def place(self, values, bounds):
@@ -92,19 +131,19 @@ class RangeGrids:
 
 
 @lru_cache(maxsize=64)
-def continuous_grids(B, c, master="reduced", n=0):
+def continuous_grids(B, c, master="reduced", n=0, correction=None):
     """The plan, all partitions of an axis in it, the groups, and the edges of all; kept, as they are public.
 
     The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
     """
-    plan = needed_grids(continuous_plan(B, c, master))
+    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
     partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     return plan, partitions, groups, edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
 
 
 class ClassGrids:
-    """The one grid of a numeric column against classes, which are the fixed axis.
+    """The grids of a numeric column against classes, which are the fixed axis.
 
     Parameters
     ----------
@@ -116,10 +155,9 @@ class ClassGrids:
     def __init__(self, n_classes, B, c):
         self.plan = discrete_plan(B, c, n_classes)
         self._partitions = equipartitions(self.plan[:, 1])
-        self.groups = groups_of(self.plan)
+        self.groups = groups_ending(self.plan, _ENDS if n_classes == 3 else np.array([1]))
         self._edges = edges_of(self.plan[:, 1], self.groups.of_grid, self._partitions.sizes)
-        of_classes = edges_of(self.plan[:, 0], self.groups.of_grid, self.plan[:, 0])
-        self._classes = cells_of(np.arange(n_classes + 1).reshape(1, -1), n_classes, of_classes)
+        self._classes = _THREE_CLASSES if n_classes == 3 else _all_classes(n_classes)
         self._latest = None, None
 
     def place(self, values, bounds):
@@ -140,31 +178,51 @@ class ClassGrids:
         return Column(codes.astype(np.uint32), None, self._classes)
 
 
+def _all_classes(n_classes):
+    """Each class a cell."""
+    starts = np.arange(n_classes + 1, dtype=np.uint32).reshape(1, -1)
+    return Cells(starts[:, 1:], starts, np.array([n_classes + 1]))
+
+
+# Of three classes, one table serves all of them, the first against the others, and the last; the one in between has a
+# table of its own.
+_ENDS = np.array([3, 4])
+_THREE_CLASSES = Cells(
+    common=np.array([[1, 2, 3], [2, 1, 2]], dtype=np.uint32),
+    starts=np.array([[0, 1, 2, 3], [0, 1, 3, 0], [0, 2, 3, 0], [0, 1, 2, 0]], dtype=np.uint32),
+    n_corners=np.array([4, 3]),
+)
+
+
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
 
 
-def mic_r_of_columns(ways, groups, table):
-    """The largest I / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
+def mic_r_of_columns(ways, groups, table, correction=None):
+    """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
     n = len(ways[0][0].cells)
     ways = [(*way, empty_tables(*way)) for way in ways]
     counted = (
         (count(free, fixed, numbers, tables), rows) for numbers, rows in groups.rounds for free, fixed, tables in ways
     )
-    return min(largest_entry(counted, groups.grids.most, table, n), 1.0)
+    return min(largest_entry(counted, groups.grids.most, table, n, chance_of(correction)), 1.0)
 
 
 class _Target:
     """What all features that are scored against one target share. As sensitive as the target itself."""
 
-    def __init__(self, grids, y):
+    def __init__(self, grids, y, correction):
         self._grids = grids
         self._y = y
+        self._correction = correction
         self._table = entropy_table(len(y.cells))
 
     @property
     def rounding_error(self):
         """Bound on the distance of a score from its exact value."""
         return rounding_error(len(self._y.cells), self._grids.plan)
+
+    def _score_of(self, ways):
+        return mic_r_of_columns(ways, self._grids.groups, self._table, self._correction)
 
 
 class AgainstNumbers(_Target):
@@ -177,16 +235,17 @@ class AgainstNumbers(_Target):
     B : float, at least 4
     c : float, above 0
     master : {"reduced", "full"}
+    correction : None or "miller-madow", default=None
     """
 
-    def __init__(self, y, bounds, B, c, master="reduced"):
-        grids = RangeGrids(B, c, master, len(y))
-        super().__init__(grids, grids.place(y, bounds))
+    def __init__(self, y, bounds, B, c, master="reduced", correction=None):
+        grids = RangeGrids(B, c, master, len(y), correction)
+        super().__init__(grids, grids.place(y, bounds), correction)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
         x = self._grids.place(x, bounds)
-        return mic_r_of_columns([(x, self._y), (self._y, x)], self._grids.groups, self._table)
+        return self._score_of([(x, self._y), (self._y, x)])
 
 
 class AgainstClasses(_Target):
@@ -201,21 +260,22 @@ class AgainstClasses(_Target):
     n_classes : int
     B : float, at least 4
     c : float, above 0
+    correction : None or "miller-madow", default=None
     """
 
-    def __init__(self, codes, n_classes, B, c):
+    def __init__(self, codes, n_classes, B, c, correction=None):
         grids = ClassGrids(n_classes, B, c)
-        super().__init__(grids, grids.place_codes(codes))
+        super().__init__(grids, grids.place_codes(codes), correction)
 
     def score(self, x, bounds):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return mic_r_of_columns([(self._grids.place(x, bounds), self._y)], self._grids.groups, self._table)
+        return self._score_of([(self._grids.place(x, bounds), self._y)])
 
 
 # --- The public statistic -------------------------------------------------------------------------------------
 
 
-def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
+def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced", correction=None):
     """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
 
     One axis is cut into l parts of equal width, the other into a master partition of equal width whose
@@ -238,6 +298,11 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
     master : {"reduced", "full"}, default="reduced"
         Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
         its Definition 4.1; rounded down, and never below 2.
+    correction : None or "miller-madow", default=None
+        With "miller-madow", what a grid shows by chance on average, ``(k - 1) (l - 1) / (2 n_samples ln 2)`` bits
+        [2]_, is taken off its I, and few sizes of the fixed axis are looked at: ``l = B // K`` for K the square root
+        of B, half of it, and so on down to 2, each with all k up to K. That is nearer to the MIC of a large sample, in
+        a fraction of the time. None is the statistic of [1]_.
 
     Returns
     -------
@@ -253,6 +318,7 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
     ----------
     .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
        Coefficients", ICML 2022; Definition 4.1 and Appendix E.1.
+    .. [2] G. A. Miller, "Note on the bias of information estimates", in "Information Theory in Psychology", 1955.
 
     Examples
     --------
@@ -268,7 +334,8 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced"):
     check_B(B, n)
     if master not in ("reduced", "full"):
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+    check_correction(correction)
     B = grid_size(B, n)
     check_c(c, n, B, master=master)
-    target = AgainstNumbers(y, y_bounds, B, c, master)
+    target = AgainstNumbers(y, y_bounds, B, c, master, correction)
     return float(target.score(x, x_bounds))

@@ -15,6 +15,9 @@ would be if every segment but the first and the last were cut once more for free
 parts in which it ends. Then weights are needed between borders and master edges only, not between all pairs of edges.
 With all master parts in a single block nothing is cut for free, and the values are exact. A bound is raised by more
 than rounding may have taken from it, so a score does not depend on what is skipped.
+
+Even of independent variables, a grid of k by l parts has information by chance: (k - 1)(l - 1) / (2 n ln 2) bits on
+average, if n is large (Miller and Madow 1955). An entry may have this taken off.
 """
 
 import math
@@ -94,6 +97,8 @@ TABLE = 4  # in which table the records are counted: its row of Tables.places
 CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
 BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
 
+MILLER_MADOW = 1 / (2 * math.log(2))  # bits of n I that each of the (k - 1)(l - 1) degrees of freedom has by chance
+
 _SLACK = np.uint64(2**14)  # units of the table that a bound is raised by, see docs/theory/rounding.md
 _FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
 
@@ -124,8 +129,10 @@ class Tables(NamedTuple):
     borders: np.ndarray  # uint32 (n, at least n_fixed + 1), of each fixed part
 
 
-def largest_entry(counted, most, table, total):
-    """The largest entry I / log2 min(k, n_fixed) of all merges on several grids; a little above 1 by rounding.
+def largest_entry(counted, most, table, total, chance=0.0):
+    """The largest entry (I - o) / log2 min(k, n_fixed) of all merges on several grids, or 0.
+
+    By rounding, it may be a little above 1.
 
     Parameters
     ----------
@@ -137,11 +144,13 @@ def largest_entry(counted, most, table, total):
         For totals up to `total` at least.
     total : int
         Records in each table.
+    chance : float, default=0.0
+        What is taken off n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits.
     """
     largest = 0.0
     units, room = _units(table, total, most), _room(most)
     for tables, rows in counted:
-        largest = _optimize_axis(largest, *tables, rows, *table[:3], units, *room)
+        largest = _optimize_axis(largest, *tables, rows, *table[:3], chance * table.scale, units, *room)
     return largest
 
 
@@ -155,7 +164,7 @@ def entries(tables, grids, table, total):
     units, room = _units(table, total, grids.most), _room(grids.most)
     n_mi = room[-1]
     n_mi[:], n_mi[:, :2] = _UNKNOWN, 0
-    _optimize_axis(0.0, *tables, rows, *table[:3], units, *room)
+    _optimize_axis(0.0, *tables, rows, *table[:3], 0.0, units, *room)
     n_mi = n_mi[: len(rows)]
     k = np.arange(n_mi.shape[1])
     known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no more parts hold records
@@ -265,7 +274,7 @@ def _merge(best, columns, m, width, values, g, k_max, block):
 
 @jit
 def _optimize_axis(
-    largest, below, places, cuts, borders, grids, g, g_pairs, shift, units, starts, ends, columns, best, n_mi
+    largest, below, places, cuts, borders, grids, g, g_pairs, shift, chance, units, starts, ends, columns, best, n_mi
 ):
     """The larger of `largest` and all entries.
 
@@ -278,6 +287,8 @@ def _optimize_axis(
         ``Grids.rows``.
     g, g_pairs, shift
         Of `EntropyTable`.
+    chance : float
+        Of `largest_entry`, in units of the table.
     units : ndarray of shape (largest k_max + 1,)
     starts, ends, columns, best, n_mi
         Room. A grid with m used master parts and n_columns used columns uses
@@ -315,6 +326,7 @@ def _optimize_axis(
         if m < two or n_columns < two:
             continue
         constant += g[below[starts[m] + last]]
+        offset = chance * (np.float64(grids[grid, N_FIXED]) - 1.0)  # taken off for each part but one
 
         # Two columns of small counts a, b are taken as one, of (a << shift) + b: half as many look-ups, of g(a) + g(b).
         # Counts do not fall with t, so subtracting such numbers subtracts both counts.
@@ -328,13 +340,16 @@ def _optimize_axis(
         two_parts = _cut_once(
             columns, best, below, starts, ends, m, width, in_pairs, np.uint64(shift), values, g, k_max
         )
-        largest = max(largest, (constant + two_parts) / units[2])
+        largest = max(largest, (constant + two_parts - offset) / units[2])
         n_mi[grid, 2] = constant + two_parts
         for k in range(two, k_max):
             best[k, 1] = best[1, 1]
 
         # More: first the bounds, and then, if one is above `largest`, the best merges, in a single block.
+        # They spare nothing where what was found is less than what a free cut of each segment has by chance.
         k, block = k_max, grids[grid, BLOCK] if grids[grid, BLOCK] < m else m
+        if largest * units[k] < offset * np.float64(k - two):
+            block = m
         while k > two:
             _merge(best, columns, m, width, values, g, k, block)
             while k > two:
@@ -343,7 +358,8 @@ def _optimize_axis(
                     sum_ = max(sum_, best[k - one, s] + best[k_max, s])
                 if block < m:
                     sum_ += np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)
-                entry = (constant + sum_) / units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
+                entry = constant + sum_ - offset * np.float64(k - one)
+                entry /= units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
                 if block == m:
                     largest = max(largest, entry)
                     n_mi[grid, k] = constant + sum_

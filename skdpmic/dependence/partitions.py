@@ -40,11 +40,6 @@ def equipartitions(sizes):
     return Partitions(sizes, of_size[order], parts[order])
 
 
-def class_axis(codes, n_classes):
-    """The axis of a discrete column with values 0 ... n_classes - 1: its only partition is the classes."""
-    return Axis(codes.astype(np.uint32), n_classes, np.arange(n_classes + 1).reshape(1, -1))
-
-
 def range_axis(values, bounds, partitions):
     """The axis of numeric `values` with the equipartitions of the range `bounds`.
 

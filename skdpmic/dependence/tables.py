@@ -29,6 +29,8 @@ def mic_of_table(weights, B):
 def mic_of_class_table(weights, B):
     """The same against classes, which are the columns and stay as they are: only rows are merged.
 
+    Of three classes, each against the other two as well, as in :func:`skdpmic.dependence.mic_r.discrete_plan`.
+
     Parameters
     ----------
     weights : ndarray of shape (n_rows, n_classes)
@@ -40,7 +42,11 @@ def mic_of_class_table(weights, B):
         In [0, 1].
     """
     counts = _as_counts(weights)
-    return _largest_entry(counts, [(counts.shape[1], max(int(B // counts.shape[1]), 2))])
+    tables = [counts]
+    if counts.shape[1] == 3:
+        tables.extend(np.c_[counts[:, j], np.delete(counts, j, axis=1).sum(axis=1)] for j in range(3))
+    k_max = max(int(B // counts.shape[1]), 2)
+    return max(_largest_entry(table, [(table.shape[1], k_max)]) for table in tables)
 
 
 def _as_counts(weights):

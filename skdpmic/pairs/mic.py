@@ -4,7 +4,7 @@ from skdpmic.checks.arguments import check_pair, check_pair_bounds
 from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
 from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import AgainstNumbers, continuous_grids, grid_size
+from skdpmic.dependence.mic_r import AgainstNumbers, check_correction, continuous_grids, grid_size
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.dependence.rank_grids import mic_e_of_ranks, ranks_in_y
 from skdpmic.pairs.one_score import laplace_noise, pay, release
@@ -17,7 +17,9 @@ from skdpmic.uncached import never_cached
 
 
 @never_cached
-def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
+def mic_r_laplace(
+    x, y, *, epsilon, bounds, B="auto", c="auto", correction="miller-madow", ledger=None, random_state=None
+):
     """MICr of one pair under epsilon-differential privacy, by the Laplace mechanism (MICr-Lap).
 
     Parameters
@@ -30,7 +32,9 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable. It must not be read off the data.
     B, c : float or "auto", default="auto"
-        As in :func:`mic_r`; "auto" takes values tuned for n_samples and epsilon (``docs/defaults.md``).
+        As in :func:`mic_r`; "auto" takes values tuned for n_samples, epsilon and correction (``docs/defaults.md``).
+    correction : None or "miller-madow", default="miller-madow"
+        Of what grids show by chance; as in :func:`mic_r`. None is the statistic of [1]_.
     ledger : BudgetLedger, default=None
         Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None
@@ -55,8 +59,9 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
 
     Notes
     -----
-    The noise has scale ``h(1/n) / epsilon``, a quarter of that of [1]_: the sensitivity is exact
-    (``docs/theory/sensitivity.md``). It is drawn exactly, on a grid of 2**-30 (``docs/theory/laplace.md``).
+    The noise has scale ``h(1/n) / epsilon``, a quarter of that of [1]_: the sensitivity is exact, and the same with a
+    correction (``docs/theory/sensitivity.md``, ``docs/theory/closed_family.md``). It is drawn exactly, on a grid of
+    2**-30 (``docs/theory/laplace.md``).
 
     References
     ----------
@@ -74,16 +79,18 @@ def mic_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     x, y = check_pair(x, y, min_samples=4)
     x_bounds, y_bounds = check_pair_bounds(bounds)
     check_epsilon(epsilon)
+    check_correction(correction)
     check_ledger(ledger)
     n = len(x)
-    B = resolve_B(B, n, epsilon)
-    c = resolve_c(c, n, epsilon, B)
-    plan = continuous_grids(B, c, n=n)[0]
+    B = resolve_B(B, n, epsilon, correction=correction)
+    c = resolve_c(c, n, epsilon, B, correction=correction)
+    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # kept for the score, as it is called like this
     mechanism = laplace_noise(epsilon, mic_r_sensitivity(n), rounding_error(n, plan))
     entropy_table(n)  # kept for the score; an error, if n is too large for it
     source = pay("mic_r_laplace", epsilon, n, ledger, random_state)
 
-    return release(AgainstNumbers(y, y_bounds, B, c).score(x, x_bounds), mechanism, source)
+    target = AgainstNumbers(y, y_bounds, B, c, correction=correction)
+    return release(target.score(x, x_bounds), mechanism, source)
 
 
 @never_cached
@@ -185,7 +192,8 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable. It must not be read off the data.
     B : float or "auto", default="auto"
-        Maximum grid size, as in :func:`mic_r`; "auto" as in :func:`mic_r_laplace`.
+        Maximum grid size, as in :func:`mic_r`; "auto" as in :func:`mic_r_laplace` without a correction, as this
+        function has its own.
     c : float or "auto", default="auto"
         How much finer the noisy table is than the finest square grid: ``N = c * floor(sqrt(B))``, rounded down,
         never below 2, and at most 100. "auto" takes the N for n_samples and epsilon that has the least error.

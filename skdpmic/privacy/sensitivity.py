@@ -1,6 +1,7 @@
 """How much replacing one record can change a score: the global sensitivity of MICr and MICe, in bits, and of MTVr.
 
-The proofs are in ``docs/theory/sensitivity.md``, ``mic_e.md`` and ``mtv_r.md``. Every value is rounded up.
+The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``mic_e.md``, ``mtv_r.md``. Every value is
+rounded up.
 """
 
 import math
@@ -43,7 +44,7 @@ def mi_sensitivity(n):
 
 
 def mic_r_sensitivity(n):
-    """Sensitivity of MICr of two numeric variables, for any bounds, any B and any c: h(1/n), attained.
+    """Sensitivity of MICr for any kind of target, with a correction for chance or none, any bounds, any B and any c.
 
     Parameters
     ----------
@@ -53,29 +54,8 @@ def mic_r_sensitivity(n):
     Returns
     -------
     float
-        Bits, rounded up.
+        ``h(1/n)``, which is attained without a correction. Bits, rounded up.
     """
-    return binary_mi_sensitivity(n)
-
-
-def mic_r_discrete_sensitivity(n, n_classes, B):
-    """Sensitivity of MICr of a numeric feature and a target with `n_classes` classes, for any bounds and any c.
-
-    Parameters
-    ----------
-    n : int, at least 2
-    n_classes : int, at least 2
-    B : float, at least 4
-        Maximum grid size, as a number.
-
-    Returns
-    -------
-    float
-        ``h(1/n)`` bits, attained, unless there are three classes and grids of more than three parts (B >= 12); then
-        the larger of it and ``2 d((n+1)/2) / (n log2 3)``, attained for odd n. Rounded up.
-    """
-    if n_classes == 3 and B >= 12:
-        return max(binary_mi_sensitivity(n), mi_sensitivity(n) / math.log2(3) * _ROUND_UP)
     return binary_mi_sensitivity(n)
 
 

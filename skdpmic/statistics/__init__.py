@@ -11,12 +11,13 @@ from skdpmic.statistics.mic_r import MicR
 from skdpmic.statistics.mtv_r import MtvR
 from skdpmic.statistics.ranks import Chatterjee, DistanceCorrelation, Kendall, Spearman
 
-_ALL = (MicR(), MtvR(), Kendall(), Spearman(), Chatterjee(), DistanceCorrelation())
-STATISTICS = {statistic.name: statistic for statistic in _ALL}
+_KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
+STATISTICS = {kind.name: kind for kind in _KINDS}
 
 
-def statistic_named(name):
-    """The statistic of that name; a ValueError if there is none."""
+def statistic_named(name, correction):
+    """The statistic of that name, with the correction for chance if it is MICr; a ValueError if there is none."""
     if not isinstance(name, str) or name not in STATISTICS:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {name!r}.")
-    return STATISTICS[name]
+    mic_r = MicR(correction)
+    return mic_r if name == mic_r.name else STATISTICS[name]()

@@ -7,28 +7,35 @@ from dataclasses import dataclass
 from skdpmic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_grids, discrete_plan
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, continuous_grids, discrete_plan
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.measure import Measure
 
 
+@dataclass(frozen=True)
 class MicR:
     """The Maximal Information Coefficient over grids that depend on public bounds only."""
+
+    correction: str | None  # for what grids show by chance
 
     name = "mic_r"
     needs_ranges = True
     adds_up = True
     has_tables = True  # to which mechanism="geometric" adds noise
 
+    def __post_init__(self):
+        """Raise unless there is such a correction."""
+        check_correction(self.correction)
+
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
-        B = resolve_B(B, n, epsilon, n_classes)
-        return MicRGrids(B, resolve_c(c, n, epsilon, B, n_classes), n_classes)
+        B = resolve_B(B, n, epsilon, n_classes, self.correction)
+        return MicRGrids(B, resolve_c(c, n, epsilon, B, n_classes, self.correction), n_classes, self.correction)
 
     def table(self, B, c, n, epsilon, n_classes):
-        """The same, estimated from noisy tables of n records."""
+        """Tables of n records from which MICr is estimated, with a correction of their own for chance."""
         B = resolve_B(B, n, epsilon)  # of a numeric target, with which the parts were fitted
         n_parts, c = resolve_parts(B, c, n, epsilon, n_classes)
         return MicRTables(B, c, n_classes, n_parts)
@@ -41,7 +48,7 @@ class MicR:
             return MicRTables(float(B), float(c), n_classes, int(n_parts))
         c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
         check_c(c, math.inf, B, n_classes)
-        return MicRGrids(float(B), float(c), n_classes)
+        return MicRGrids(float(B), float(c), n_classes, self.correction)
 
 
 @dataclass(frozen=True)
@@ -51,12 +58,11 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
+    correction: str | None
 
     def sensitivity(self, n):
         """In bits."""
-        if self.n_classes is None:
-            return mic_r_sensitivity(n)
-        return mic_r_discrete_sensitivity(n, self.n_classes, self.B)
+        return mic_r_sensitivity(n)
 
     def rounding_error(self, n):
         """In bits."""
@@ -65,20 +71,20 @@ class MicRGrids(Measure):
 
     def _plan(self, n):
         if self.n_classes is None:
-            return continuous_grids(self.B, self.c, n=n)[0]
+            return continuous_grids(self.B, self.c, "reduced", n, self.correction)[0]  # kept, as it is called like this
         return discrete_plan(self.B, self.c, self.n_classes)
 
     def scorer(self, target, source):
         """What scores features against a target."""
         if self.n_classes is None:
-            return AgainstNumbers(target.values, target.bounds, self.B, self.c)
-        return AgainstClasses(target.values, self.n_classes, self.B, self.c)
+            return AgainstNumbers(target.values, target.bounds, self.B, self.c, correction=self.correction)
+        return AgainstClasses(target.values, self.n_classes, self.B, self.c, self.correction)
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""
         if self.n_classes is None:
-            return ContinuousGrids(target_bounds, self.B, self.c)
-        return DiscreteGrids(self.n_classes, self.B, self.c)
+            return ContinuousGrids(target_bounds, self.B, self.c, self.correction)
+        return DiscreteGrids(self.n_classes, self.B, self.c, self.correction)
 
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from skdpmic.dependence.grid_limits import largest_c, largest_size
 from skdpmic.dependence.mic_r import (
     AgainstClasses,
     AgainstNumbers,
+    closed_plan,
     continuous_plan,
     discrete_plan,
     grid_size,
@@ -31,6 +34,8 @@ from skdpmic.dependence.mic_r import (
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
+CORRECTIONS = [None, "miller-madow"]
+ORDERS = list(permutations(range(3)))
 
 
 def _data(kind, n, rng):
@@ -53,20 +58,44 @@ def _data(kind, n, rng):
 @pytest.mark.parametrize(
     "B, c, master", [(4, 1, "reduced"), (9, 2.5, "reduced"), (17.9, 1.5, "reduced"), (10, 2, "full")]
 )
-def test_equals_the_definition_by_brute_force(kind, n, B, c, master):
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction):
     x, y = _data(kind, n, np.random.default_rng(n))
-    expected = naive_mic_r(x, y, bounds=UNIT, B=B, c=c, master=master)
-    assert mic_r(x, y, bounds=UNIT, B=B, c=c, master=master) == pytest.approx(expected, abs=1e-12)
+    arguments = {"bounds": UNIT, "B": B, "c": c, "master": master, "correction": correction}
+    assert mic_r(x, y, **arguments) == pytest.approx(naive_mic_r(x, y, **arguments), abs=1e-12)
 
 
-@pytest.mark.parametrize("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (5, 4, 4), (4, 20, 2)])
+@pytest.mark.parametrize(
+    "n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 4, 4), (4, 20, 2), (40, 80, 2)]
+)
 @pytest.mark.parametrize("n", [4, 30])
-def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n):
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n, correction):
     rng = np.random.default_rng(7)
-    x, codes = rng.random(n), rng.integers(n_classes, size=n)
-    codes[x > 0.6] = 0
-    expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), n_classes=n_classes, B=B, c=c)
-    assert AgainstClasses(codes, n_classes, B, c).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
+    for kind in range(4):
+        x, codes = rng.random(n), rng.integers(n_classes, size=n)
+        codes[x > 0.6] = kind % n_classes
+        arguments = {"n_classes": n_classes, "B": B, "c": c, "correction": correction}
+        expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), **arguments)
+        assert AgainstClasses(codes, **arguments).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_one_class_against_two_that_are_alike_is_told_completely(correction):
+    x = np.arange(300) / 300  # the class in between, the first and the last, each against the rest
+    for apart in range(3):
+        others = np.arange(300) % 2
+        codes = np.where(x < 1 / 2, apart, np.where(others == 0, (apart + 1) % 3, (apart + 2) % 3))
+        score = AgainstClasses(codes, 3, 12, 1, correction).score(x, (0, 1))
+        assert score == pytest.approx(1.0 - (correction is not None) / (600 * np.log(2)), abs=1e-12)
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_classes_may_be_numbered_in_any_order(correction):
+    x, noise = np.random.default_rng(0).random((2, 200))
+    codes = (3 * np.where(noise < 0.4, x, noise)).astype(int)
+    scores = {AgainstClasses(np.array(order)[codes], 3, 15, 2, correction).score(x, (0, 1)) for order in ORDERS}
+    assert len(scores) == 1
 
 
 def test_golden_values_on_real_pairs(shared):
@@ -159,10 +188,45 @@ def test_the_plan_is_that_of_the_definition_and_keeps_the_grids_that_are_needed(
 
 
 @pytest.mark.parametrize(
-    "n_classes, B, c, expected", [(2, 4, 0.1, (2, 2, 2)), (3, 10, 3.5, (3, 10, 3)), (5, 4, 4, (5, 8, 2))]
+    "B, c, master, expected",
+    [
+        (4, 5, "reduced", [(2, 10, 2)]),
+        (4, 0.1, "full", [(2, 2, 2)]),
+        (15.999999999999998, 1, "reduced", [(7, 2, 2), (5, 3, 3)]),  # whose root is rounded to 4
+        (16, 1, "reduced", [(8, 2, 2), (4, 4, 4)]),
+        (100, 1.5, "reduced", [(50, 3, 2), (33, 4, 3), (20, 7, 5), (10, 15, 10)]),
+        (100, 1.5, "full", [(50, 75, 2), (33, 49, 3), (20, 30, 5), (10, 15, 10)]),
+    ],
 )
-def test_the_plan_of_classes_is_one_grid(n_classes, B, c, expected):
-    assert discrete_plan(B, c, n_classes).tolist() == [list(expected)]
+def test_the_plan_with_a_correction_halves_the_merged_parts(B, c, master, expected):
+    plan = closed_plan(B, c, master)
+    assert plan.dtype == np.int64
+    assert plan.tolist() == [list(row) for row in expected]
+
+
+def test_the_plan_with_a_correction_is_closed():
+    # Merges into three parts may be merged into two, k' = 2 <= k_max, and no fixed axis of three parts is met by more.
+    squares = np.arange(3, 100) ** 2.0
+    near_squares = np.concatenate([squares, np.nextafter(squares, 0), np.nextafter(squares, 1e9)])
+    for B in [*map(float, range(4, 1000)), *near_squares, *np.random.default_rng(0).uniform(4, 10_000, size=500)]:
+        n_fixed, n_master, k_max = closed_plan(B, 3, "reduced").T
+        assert (k_max >= 2).all()
+        assert (k_max <= n_fixed).all()
+        assert (n_fixed * k_max <= B).all()
+        assert (np.diff(n_master) > 0).all()  # as the counting asks for
+        assert (k_max[0], k_max[-1]) == (2, math.isqrt(int(B)))
+
+
+@pytest.mark.parametrize(
+    "n_classes, B, c, expected",
+    [
+        (2, 4, 0.1, [(2, 2, 2)]),
+        (3, 10, 3.5, [(3, 10, 3), (2, 10, 3), (2, 10, 3), (2, 10, 3)]),
+        (5, 4, 4, [(5, 8, 2)]),
+    ],
+)
+def test_the_plan_of_classes_is_one_grid_but_for_three(n_classes, B, c, expected):
+    assert discrete_plan(B, c, n_classes).tolist() == [list(row) for row in expected]
 
 
 # --- Limits by public numbers ---------------------------------------------------------------------------------------
@@ -275,6 +339,9 @@ SECRET = 4321.125
         ({"c": 0}, "c must be a number > 0"),
         ({"c": np.inf}, "c must be a number > 0"),
         ({"master": "half"}, "master must be 'reduced' or 'full'"),
+        ({"correction": "miller"}, "correction must be None or 'miller-madow', got 'miller'"),
+        ({"correction": True}, "correction must be None or 'miller-madow', got True"),
+        ({"correction": ["miller-madow"]}, "correction must be None or 'miller-madow', got"),
     ],
 )
 def test_bad_arguments_are_named_and_no_data_is_quoted(change, message):

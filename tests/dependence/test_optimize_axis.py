@@ -5,6 +5,7 @@ import pytest
 
 from skdpmic.dependence.optimize_axis import (
     BLOCK,
+    MILLER_MADOW,
     Tables,
     _optimize_axis,
     _room,
@@ -24,11 +25,11 @@ def table_of(counts):
     return Tables(below.ravel(), np.array([[0, below.shape[1]]], dtype=np.uint64), n_rows, n_columns)
 
 
-def largest(counts, k_max, block):
+def largest(counts, k_max, block, chance=0.0):
     grids = grids_of(np.array([[counts.shape[1], counts.shape[0], k_max]]))
     grids.rows[:, BLOCK] = block
     n = int(counts.sum())
-    return largest_entry([(table_of(counts), grids.rows)], grids.most, entropy_table(n), n)
+    return largest_entry([(table_of(counts), grids.rows)], grids.most, entropy_table(n), n, chance)
 
 
 def entries_of(counts, k_max):
@@ -66,6 +67,36 @@ def test_upper_bounds_skip_no_grid_that_holds_the_largest_entry(seed, k_max):
         assert min(largest(counts, k_max, block), 1.0) == exact
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("k_max", [2, 3, 5, 8])
+@pytest.mark.parametrize("chance", [0.05, MILLER_MADOW, 3.0])
+def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_largest_entry(seed, k_max, chance):
+    rng = np.random.default_rng(seed)
+    counts = random_counts(rng, rng.integers(2, 30), rng.integers(2, 9))
+    n, n_fixed = int(counts.sum()), counts.shape[1]
+    k = np.arange(2, k_max + 1)
+    parts = np.log2(np.minimum(k, n_fixed))
+    offsets = (k - 1) * (n_fixed - 1) * chance / n / parts
+    exact = max((entries_of(counts, k_max)[2:] - offsets).max(), 0.0)
+    found = {largest(counts, k_max, block, chance) for block in (1, 2, 3, 8, 30)}
+    assert len(found) == 1
+    assert found.pop() == pytest.approx(exact, abs=1e-14)
+
+
+@pytest.mark.parametrize("found_before", [0.0, 0.5])
+def test_bounds_spare_more_than_two_parts_where_more_was_found_before(found_before):
+    counts = np.random.default_rng(0).multinomial(2000, np.full(320, 1 / 320)).reshape(40, 8)
+    tables, grids, table = table_of(counts), grids_of(np.array([[8, 40, 8], [8, 40, 8]])), entropy_table(2000)
+    room = _room(grids.most)
+    n_mi = room[-1]
+    n_mi[:] = -1
+    units = _units(table, 2000, grids.most)
+    for chance in (0.0, MILLER_MADOW * table.scale):
+        _optimize_axis(found_before, *tables, grids.rows, *table[:3], chance, units, *room)
+        assert (n_mi[:, 2] > 0).all()
+        assert (n_mi[:, 3:] == -1).all() == (found_before > 0)
+
+
 def test_a_bound_is_raised_by_more_than_rounding_takes():
     # Rows in proportion lose nothing when they are merged, so exact bounds are met. The table is as wrong as
     # docs/theory/rounding.md allows, and all but the last bit of the best entry is already found.
@@ -84,7 +115,7 @@ def test_a_bound_is_raised_by_more_than_rounding_takes():
         arguments = table_of(counts), grids.rows.copy()
         arguments[1][:, BLOCK] = 24
         exact = largest_entry([arguments], grids.most, table, n)
-        room = _units(table, n, grids.most), *_room(grids.most)
+        room = 0.0, _units(table, n, grids.most), *_room(grids.most)
         found = _optimize_axis(np.nextafter(exact, 0), *arguments[0], grids.rows, *table[:3], *room)
         n_found += found == exact
     assert n_found == 300

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_plan, discrete_plan
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, closed_plan, continuous_plan
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, to_grid
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity
@@ -25,16 +25,29 @@ def _exact_information(counts):
     return g(cells) - g(rows) - g(columns) + g([sum(cells)])
 
 
-def _exact_largest_entry(free, fixed, plan):
-    """The largest I / log2 min(k, l) over all merges, with the records on the midpoints of 1/60ths of [0, 1]."""
+def _exact_largest_entry(free, fixed, plan, correction):
+    """The largest entry over all merges, with the records on the midpoints of 1/60ths of [0, 1]."""
+    counts = (
+        _counts((free * n_master).astype(int), n_master, (fixed * n_fixed).astype(int), n_fixed)
+        for n_fixed, n_master, _ in plan
+    )
+    return max(_exact_entry(table, k_max, correction) for table, k_max in zip(counts, plan[:, 2], strict=True))
+
+
+def _counts(rows, n_rows, columns, n_columns):
+    return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
+
+
+def _exact_entry(counts, k_max, correction):
+    """The largest (I - o) / log2 min(k, l) over all merges of the rows, or 0."""
+    n, (n_master, n_fixed) = int(counts.sum()), counts.shape
+    chance = mpmath.mpf(0) if correction is None else 1 / (2 * mpmath.log(2))
     best = mpmath.mpf(0)
-    for n_fixed, n_master, k_max in plan:
-        cells = (free * n_master).astype(int) * n_fixed + (fixed * n_fixed).astype(int)
-        counts = np.bincount(cells, minlength=n_master * n_fixed).reshape(n_master, n_fixed)
-        for k in range(2, min(k_max, n_master) + 1):
-            for cuts in combinations(range(1, n_master), k - 1):
-                merged = [counts[start:end].sum(axis=0) for start, end in pairwise([0, *cuts, n_master])]
-                best = max(best, _exact_information(merged) / (len(free) * mpmath.log(min(k, n_fixed), 2)))
+    for k in range(2, min(k_max, n_master) + 1):
+        offset = (k - 1) * (n_fixed - 1) * chance
+        for cuts in combinations(range(1, n_master), k - 1):
+            merged = [counts[start:end].sum(axis=0) for start, end in pairwise([0, *cuts, n_master])]
+            best = max(best, (_exact_information(merged) - offset) / (n * mpmath.log(min(k, n_fixed), 2)))
     return best
 
 
@@ -58,23 +71,31 @@ def _records(kind, n, rng):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 3, 10, 1000, 3600, 10**6])
 @pytest.mark.parametrize("B, c", [(4, 1), (12, 2)])
-def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c):
+@pytest.mark.parametrize("correction, plan_of", [(None, continuous_plan), ("miller-madow", closed_plan)])
+def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c, correction, plan_of):
     x, y = _records(kind, n, np.random.default_rng(n))
-    target = AgainstNumbers(y, (0.0, 1.0), B, c)
-    plan = continuous_plan(B, c, "reduced")
+    target = AgainstNumbers(y, (0.0, 1.0), B, c, correction=correction)
+    plan = plan_of(B, c, "reduced")
     with mpmath.workdps(40):
-        exact = max(_exact_largest_entry(x, y, plan), _exact_largest_entry(y, x, plan))
+        exact = max(_exact_largest_entry(*pair, plan, correction) for pair in ((x, y), (y, x)))
         assert abs(exact - mpmath.mpf(target.score(x, (0.0, 1.0)))) <= target.rounding_error
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [10, 10**6])
 @pytest.mark.parametrize("n_classes, B", [(2, 10), (3, 12), (5, 12)])
-def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(kind, n, n_classes, B):
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(kind, n, n_classes, B, correction):
     x, y = _records(kind, n, np.random.default_rng(n))
-    target = AgainstClasses((y * n_classes).astype(int), n_classes, B, 1)
+    codes = (y * n_classes).astype(int)
+    target = AgainstClasses(codes, n_classes, B, 1, correction)
+    k_max = max(B // n_classes, 2)
+    rows = (x * k_max).astype(int)
+    tables = [_counts(rows, k_max, codes, n_classes)]
+    if n_classes == 3:
+        tables += [_counts(rows, k_max, (codes == one).astype(int), 2) for one in range(3)]
     with mpmath.workdps(40):
-        exact = _exact_largest_entry(x, y, discrete_plan(B, 1, n_classes))
+        exact = max(_exact_entry(table, k_max, correction) for table in tables)
         assert abs(exact - mpmath.mpf(target.score(x, (0.0, 1.0)))) <= target.rounding_error
 
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.dependence.counting import _count_records, cells_of, edges_of, groups_of
+from skdpmic.dependence.counting import _count_records
 from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import continuous_plan, discrete_plan
-from skdpmic.dependence.optimize_axis import _optimize_axis, _room, _units, entropy_table, grids_of
-from skdpmic.dependence.partitions import class_axis, equipartitions, range_axis, refine
+from skdpmic.dependence.mic_r import ClassGrids, RangeGrids, chance_of
+from skdpmic.dependence.optimize_axis import _optimize_axis, _room, _units, entropy_table
+from skdpmic.dependence.partitions import equipartitions, refine
 from skdpmic.dependence.rank_grids import mic_e_of_ranks
 
 # --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
@@ -33,13 +33,9 @@ class _Way(NamedTuple):
     places: np.ndarray
 
 
-def _way(free, fixed, plan):
-    """From two axes with the sizes of their partitions."""
-    groups = groups_of(plan)
-    free, fixed = (
-        cells_of(axis.first_cell, axis.n_cells, edges_of(plan[:, column], groups.of_grid, sizes))
-        for column, (axis, sizes) in ((1, free), (0, fixed))
-    )
+def _way(free, fixed, groups):
+    """From two columns."""
+    free, fixed = free.free, fixed.fixed
     below = np.empty(np.dot(free.n_corners, fixed.n_corners), dtype=np.uint32)
     places = np.empty((len(groups.numbers), 2), dtype=np.uint64)
     rows = groups.grids.rows
@@ -50,10 +46,10 @@ def _way(free, fixed, plan):
 def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
     part, row, cuts, borders, groups, grids, below, places = way
     _count_records(free_cells, fixed_cells, part, row, groups, below, places)
-    table, units = entropies
+    table, units, chance = entropies
     starts, ends, columns, best, n_mi = room
     return _optimize_axis(
-        largest, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, units, starts,
+        largest, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, chance, units, starts,
         ends, columns, best, n_mi,
     )  # fmt: skip
 
@@ -106,16 +102,26 @@ def _largest_change(n, x, y, ways, room, symmetries, entropies):
         records[i:] = records[i] + 1
 
 
-def numeric_places(B, c, positions):
-    """Both axes, one record on each place of a square grid, and the symmetries of MICr as permutations of the places.
+class Places(NamedTuple):
+    """Both axes, with a record on each place, and what scores them."""
+
+    x: np.ndarray
+    y: np.ndarray
+    ways: tuple
+    most: tuple  # of Grids
+    symmetries: np.ndarray  # of MICr, as permutations of the places
+    chance: float
+
+
+def numeric_places(B, c, positions, correction=None):
+    """The places of a square grid.
 
     `positions` are the coordinates in (0, 1); None puts one into every cell of the common refinement, and then every
     data set is equivalent to one on these places.
     """
-    plan = continuous_plan(B, c, "reduced")
-    partitions = equipartitions(plan[:, :2])
+    grids = RangeGrids(B, c, correction=correction)
     if positions is None:
-        edges, _ = refine(0.0, 1.0, partitions)
+        edges, _ = refine(0.0, 1.0, equipartitions(grids.plan[:, :2]))
         inner = np.concatenate([[0.0], edges, [1.0]])
         positions = (inner[:-1] + inner[1:]) / 2
     positions = np.array(positions)
@@ -124,39 +130,41 @@ def numeric_places(B, c, positions):
     symmetries = [places, places.T]
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
-    x, y = range_axis(x, (0.0, 1.0), partitions), range_axis(y, (0.0, 1.0), partitions)
-    both = (x, partitions.sizes), (y, partitions.sizes)
-    ways = _way(*both, plan), _way(*both[::-1], plan)
-    return x.cells, y.cells, ways, grids_of(plan).most, np.array([symmetry.ravel() for symmetry in symmetries])
+    x, y = grids.place(x, (0.0, 1.0)), grids.place(y, (0.0, 1.0))
+    ways = _way(x, y, grids.groups), _way(y, x, grids.groups)
+    return _places(x, y, ways, grids, symmetries, correction)
+
+
+def _places(x, y, ways, grids, symmetries, correction):
+    symmetries = np.array([symmetry.ravel() for symmetry in symmetries])
+    return Places(x.cells, y.cells, ways, grids.groups.grids.most, symmetries, chance_of(correction))
 
 
 def _flips(places):
     return [places, places[::-1], places[:, ::-1], places[::-1, ::-1]]
 
 
-def class_places(n_classes, B, c):
+def class_places(n_classes, B, c, correction=None):
     """The same for a discrete target, one place for each part of the master partition and each class: all data sets."""
-    plan = discrete_plan(B, c, n_classes)
-    n_master = plan[0, 1]
+    grids = ClassGrids(n_classes, B, c)
+    n_master = grids.plan[0, 1]
     x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
     places = np.arange(n_master * n_classes).reshape(n_master, n_classes)
     symmetries = [
         turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
     ]
-    partitions = equipartitions(plan[:, 1])
-    x, y = range_axis((x + 0.5) / n_master, (0.0, 1.0), partitions), class_axis(codes, n_classes)
-    ways = (_way((x, partitions.sizes), (y, np.array([n_classes])), plan),)
-    return x.cells, y.cells, ways, grids_of(plan).most, np.array([symmetry.ravel() for symmetry in symmetries])
+    x, y = grids.place((x + 0.5) / n_master, (0.0, 1.0)), grids.place_codes(codes)
+    return _places(x, y, (_way(x, y, grids.groups),), grids, symmetries, correction)
 
 
 def largest_change_of_mic_r(n, places):
     """Over all data sets of n records on these places: the largest change of the score."""
-    x, y, ways, most, symmetries = places
-    return _largest_change(n, x, y, ways, _room(most), symmetries, _entropies(n, most))
+    return _largest_change(n, *places[:3], _room(places.most), places.symmetries, _entropies(n, places))
 
 
-def _entropies(n, most):
-    return entropy_table(n), _units(entropy_table(n), n, most)
+def _entropies(n, places):
+    table = entropy_table(n)
+    return table, _units(table, n, places.most), places.chance * table.scale
 
 
 def climb_mic_r(seed, n, n_steps, places):
@@ -164,7 +172,7 @@ def climb_mic_r(seed, n, n_steps, places):
 
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
-    x, y, ways, most, _ = places
+    x, y, ways, most, *_ = places
     rng = np.random.default_rng(seed)
     n_places = len(x)
     start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
@@ -176,7 +184,7 @@ def climb_mic_r(seed, n, n_steps, places):
         else:
             records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
 
-    room, entropies = _room(most), _entropies(n, most)
+    room, entropies = _room(most), _entropies(n, places)
     return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, ways, room, entropies))
 
 

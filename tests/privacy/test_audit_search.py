@@ -7,16 +7,12 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.privacy.sensitivity import (
-    binary_mi_sensitivity,
-    mic_e_sensitivity,
-    mic_r_discrete_sensitivity,
-    mic_r_sensitivity,
-)
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.privacy.searches import class_places, climb_mic_e, climb_mic_r, numeric_places
 
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+MM = "miller-madow"
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
 
 
@@ -62,9 +58,32 @@ def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
 )
 def test_no_climb_beats_the_sensitivity_of_mic_r_against_classes(n, n_classes, B, c, n_steps):
     found = [climb_mic_r(seed, n, n_steps, class_places(n_classes, B, c)) for seed in range(5)]
-    assert max(found) <= mic_r_discrete_sensitivity(n, n_classes, B) + ERROR
-    assert found[0] > 0.99 * binary_mi_sensitivity(n)
-    assert max(found[1:]) > 0.9 * mic_r_discrete_sensitivity(n, n_classes, B)
+    assert max(found) <= mic_r_sensitivity(n) + ERROR
+    assert found[0] > 0.99 * mic_r_sensitivity(n)
+    assert max(found[1:]) > 0.9 * mic_r_sensitivity(n)
+
+
+@pytest.mark.parametrize(
+    "n, places, n_steps",
+    spread(
+        [
+            *[(n, numeric_places(B, c, FOUR, MM), 6000 // n) for n, B, c in ((10, 9, 1), (60, 12.5, 2), (125, 25, 1))],
+            *[(n, class_places(K, B, 1, MM), 6000 // n) for n, K, B in ((11, 3, 12), (61, 3, 15), (125, 5, 20))],
+        ],
+        [
+            *[
+                (n, numeric_places(B, c, five_positions(n), MM), 30_000 // n)
+                for n in (9, 60, 124, 300, 1000)
+                for B, c in ((9, 2), (16, 2), (40, 5))
+            ],
+            *[(n, class_places(K, 12 * K, 2, MM), 30_000 // n) for n in (9, 60, 300) for K in (2, 3, 4)],
+        ],
+    ),
+)
+def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
+    found = [climb_mic_r(seed, n, n_steps, places) for seed in range(5)]
+    assert max(found) <= mic_r_sensitivity(n) + ERROR
+    assert max(found) > 0.4 * mic_r_sensitivity(n)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +109,7 @@ def test_climbs_beat_a_sensitivity_that_is_too_small(name):
         assert climb_mic_r(1, n, 20_000 // n, numeric_places(9, 1, FOUR)) > factor * mic_r_sensitivity(int(n * more))
         for n_classes in (2, 4):
             places = class_places(n_classes, 16, 2)
-            smaller = factor * mic_r_discrete_sensitivity(int(n * more), n_classes, 16)
+            smaller = factor * mic_r_sensitivity(int(n * more))
             assert climb_mic_r(1, n, 20_000 // n, places) > smaller
 
 

@@ -21,11 +21,11 @@ from skdpmic import (
     mic_r_laplace,
 )
 from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import continuous_plan, discrete_plan
+from skdpmic.dependence.mic_r import closed_plan, continuous_plan, discrete_plan
 from skdpmic.dependence.optimize_axis import rounding_error
 from skdpmic.privacy import geometric, mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 STEPS = 2**30  # in a score of 1
 EPSILON = Fraction(3, 10)  # 0.3, as it is written
@@ -54,7 +54,7 @@ CONTINUOUS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
 CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2], "B": 12, "c": 1}
 KINDS = {
     "continuous": (CONTINUOUS, mic_r_sensitivity, continuous_plan(4, 1, "reduced")),
-    "classes": (CLASSES, lambda n: mic_r_discrete_sensitivity(n, 3, 12), discrete_plan(12, 1, 3)),
+    "classes": (CLASSES, mic_r_sensitivity, discrete_plan(12, 1, 3)),
 }
 
 
@@ -101,6 +101,11 @@ def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, releas
 PAIRS = {
     "mic_r_laplace": (
         partial(mic_r_laplace, bounds=((0, 1), (0, 1)), B=4, c=1),
+        mic_r_sensitivity,
+        closed_plan(4, 1, "reduced"),
+    ),
+    "mic_r_laplace without correction": (
+        partial(mic_r_laplace, bounds=((0, 1), (0, 1)), B=4, c=1, correction=None),
         mic_r_sensitivity,
         continuous_plan(4, 1, "reduced"),
     ),
@@ -168,12 +173,12 @@ def test_the_rounding_error_has_every_term_of_its_proof(n, B):
 
 @pytest.fixture
 def looked_up(monkeypatch):
-    """All (what, n, epsilon, n_classes) for which the defaults were looked up; today's are alike for all epsilon."""
+    """All (what, n, epsilon, n_classes) for which the defaults were looked up, and the correction, if there is one."""
     calls = []
 
     def spy_on(name, value):
-        def look_up(n, epsilon, n_classes=None):
-            calls.append((name, n, epsilon, n_classes))
+        def look_up(n, epsilon, n_classes=None, correction=None):
+            calls.append((name, n, epsilon, n_classes, *([] if correction is None else [correction])))
             return value
 
         monkeypatch.setattr(defaults, f"default_{name}", look_up)
@@ -188,6 +193,9 @@ def looked_up(monkeypatch):
 def test_the_defaults_of_a_pair_are_those_for_its_epsilon(epsilon, looked_up):
     pair = partial(np.random.default_rng(0).random, (2, 100))
     mic_r_laplace(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
+    assert looked_up == [("B", 100, epsilon, None, "miller-madow"), ("c", 100, epsilon, None, "miller-madow")]
+    looked_up.clear()
+    mic_r_laplace(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)), correction=None)
     assert looked_up == [("B", 100, epsilon, None), ("c", 100, epsilon, None)]
     looked_up.clear()
     mic_r_geometric(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))

@@ -12,13 +12,8 @@ import numpy as np
 import pytest
 
 from skdpmic.dependence.mic_r import AgainstClasses
-from skdpmic.privacy.sensitivity import (
-    binary_mi_sensitivity,
-    mi_sensitivity,
-    mic_r_discrete_sensitivity,
-    mic_r_sensitivity,
-)
-from tests.naive import naive_mutual_information
+from skdpmic.privacy.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
+from tests.naive import naive_largest_entry, naive_mutual_information
 from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places
 
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
@@ -54,19 +49,11 @@ def _check_sensitivities(n):
     one = mpmath.mpf(1)
     binary = _exact_d(n * one) / n
     fixed_grid = 2 * _exact_d((n + one) / 2) / n
-    three_parts = max(binary, fixed_grid / mpmath.log(3, 2))
     assert abs(binary / _exact_entropy(one / n) - 1) < 1e-30
 
     _assert_just_above(binary_mi_sensitivity(n), binary)
     _assert_just_above(mi_sensitivity(n), fixed_grid)
     _assert_just_above(mic_r_sensitivity(n), binary)
-    for n_classes, B, exact in [
-        (2, 50, binary),
-        (3, 11.9, binary),
-        (3, 12, three_parts),
-        (4, 50, binary),
-    ]:
-        _assert_just_above(mic_r_discrete_sensitivity(n, n_classes, B), exact)
 
 
 def test_three_parts_cost_nothing_up_to_8_records():
@@ -345,26 +332,56 @@ def test_largest_change_over_all_data_sets_is_h_of_1_over_n(B, c, positions, n):
 
 @compiled_only
 @pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
-def test_largest_change_over_all_data_sets_against_classes_is_within_the_sensitivity(n_classes, B, c, n):
+def test_largest_change_over_all_data_sets_against_classes_is_h_of_1_over_n(n_classes, B, c, n):
     largest = largest_change_of_mic_r(n, class_places(n_classes, B, c))
-    assert binary_mi_sensitivity(n) - ERROR <= largest <= mic_r_discrete_sensitivity(n, n_classes, B) + ERROR
-    if n <= 8 or n_classes != 3 or B < 12:
-        assert largest == pytest.approx(binary_mi_sensitivity(n), abs=ERROR)
+    assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
 
 
-@pytest.mark.parametrize("n", [9, 11, 25, 101, 125, 1001, 99_999])
-def test_three_classes_and_four_parts_attain_the_larger_bound_at_odd_n(n):
-    # Class 0 on both sides of class 1, so that two parts tell little; the last record leaves class 1's part, where it
-    # was the only one of class 0, for a part of its own and class 2.
+@compiled_only
+@pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
+def test_with_a_correction_the_largest_change_over_all_data_sets_is_at_most_h_of_1_over_n(B, c, positions, n):
+    largest = largest_change_of_mic_r(n, numeric_places(B, c, positions, "miller-madow"))
+    assert _without_the_least_offset(n, int(B // math.isqrt(int(B)))) <= largest <= mic_r_sensitivity(n) + ERROR
+
+
+@compiled_only
+@pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
+def test_with_a_correction_the_same_holds_against_classes(n_classes, B, c, n):
+    largest = largest_change_of_mic_r(n, class_places(n_classes, B, c, "miller-madow"))
+    fewest_fixed = 2 if n_classes == 3 else n_classes
+    assert _without_the_least_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
+
+
+def _without_the_least_offset(n, fewest_fixed):
+    """What all records in one place and one of them moved away attain, on the coarsest grid of two merged parts."""
+    return binary_mi_sensitivity(n) - (fewest_fixed - 1) / (2 * n * math.log(2)) - ERROR
+
+
+def _three_classes_at_their_worst(n):
+    """Features and codes of two neighbours on which one table of all classes changes most.
+
+    Class 0 on both sides of class 1, so that two parts tell little; the last record leaves class 1's part, where it
+    was the only one of class 0, for a part of its own and class 2.
+    """
     half = (n - 1) // 2
     x = np.repeat([0.1, 0.6, 0.4, 0.4], [half // 2, half - half // 2, half, 1])
     codes = np.repeat([0, 0, 1, 0], [half // 2, half - half // 2, half, 1])
-    before = AgainstClasses(codes, 3, 12, 1).score(x, (0, 1))
-    x[-1], codes[-1] = 0.9, 2
-    after = AgainstClasses(codes, 3, 12, 1).score(x, (0, 1))
-    assert after - before == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
-    assert after - before <= mic_r_discrete_sensitivity(n, 3, 12) + ERROR
-    assert after - before > binary_mi_sensitivity(n) + 1e-6  # two parts' sensitivity would not do
+    return (x, codes), (np.append(x[:-1], 0.9), np.append(codes[:-1], 2))
+
+
+@pytest.mark.parametrize("n", [9, 11, 25, 101, 125, 1001, 99_999])
+def test_three_classes_would_attain_more_without_each_against_the_rest(n):
+    here, there = _three_classes_at_their_worst(n)
+    of_one_table = []
+    for x, codes in (here, there):
+        counts = np.zeros((4, 3), dtype=int)
+        np.add.at(counts, ((4 * x).astype(int), codes), 1)
+        of_one_table.append(naive_largest_entry(counts.tolist(), 4))
+    assert of_one_table[1] - of_one_table[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
+    assert of_one_table[1] - of_one_table[0] > mic_r_sensitivity(n) + 1e-6
+    for correction in (None, "miller-madow"):
+        before, after = (AgainstClasses(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
+        assert abs(after - before) <= mic_r_sensitivity(n) + ERROR
 
 
 BROKEN = {
