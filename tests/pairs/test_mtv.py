@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mtv_r, mtv_r_laplace
-from skdpmic.dependence.mtv_r import ROUNDING_ERROR
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR
 from skdpmic.pairs import mtv
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, scale_for_budget
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity

@@ -7,7 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.dependence.mtv_r import ROUNDING_ERROR, CountsScorer, Family, class_family, numeric_family
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from tests.privacy.searches import _climb
 
@@ -18,6 +19,13 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search to
 def test_sensitivity_is_the_exact_value_rounded_up(n):
     exact = Fraction(4 * (n - 1), n**2)
     assert exact <= Fraction(mtv_r_sensitivity(n)) <= exact * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 10, 333])
+@pytest.mark.parametrize("n", [2, 3, 7, 100, 999, 12_345, 2**31 - 1])
+def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_1(n, m):
+    exact = min(m * Fraction(4 * (n - 1), n**2), 1)
+    assert exact <= Fraction(mtv_r_sensitivity(n, n_replaced=m)) <= exact * (1 + Fraction(1, 10**12))
 
 
 def test_sensitivity_is_far_below_that_of_mic_r():
@@ -110,7 +118,10 @@ def test_offsets_do_not_add_to_the_change(shape, n):
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("shape, n", [((2, 2), 6), ((2, 2), 9), ((2, 3), 6), ((3, 3), 6)])
 def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_that(shape, n, m, joined):
-    assert 12 * m * (n - m) <= largest_change(n, m, shape, joined) <= 12 * m * (n - 1)
+    change = largest_change(n, m, shape, joined)
+    assert 12 * m * (n - m) <= change <= 12 * m * (n - 1)
+    assert Fraction(change, 3 * n**2) <= Fraction(mtv_r_sensitivity(n, n_replaced=m))
+    assert Fraction(change, 3 * n**2) > Fraction(mtv_r_sensitivity(n))  # what one record does is not enough
 
 
 # --- One grid ---------------------------------------------------------------------------------------------------
@@ -168,14 +179,14 @@ def test_exhaustion_catches_a_normaliser_that_is_too_small():
 # --- The kernels, beyond what can be exhausted ------------------------------------------------------------------
 
 CLIMBED = {
-    "four parts each": Family(4, 4, (((0, 0, 1, 1), 4), ((0, 1, 2, 3), 4)), penalty=0.0),
+    "four parts each": Family(4, 4, (Side((0, 0, 1, 1), 4), Side((0, 1, 2, 3), 4)), penalty=0.0),
     "all groups of four": Family(
         4,
         6,
-        tuple((groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
+        tuple(Side(groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
         penalty=0.0,
     ),
-    "three parts each": Family(3, 3, (((0, 1, 2), 3),), penalty=0.0),
+    "three parts each": Family(3, 3, (Side((0, 1, 2), 3),), penalty=0.0),
     "as released": Family(8, 8, numeric_family(16, 1).sides),
 }
 
