@@ -111,7 +111,7 @@ class CountsScorer:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
         self._n, self._shape = n, (family.n_columns, family.n_master)
         self._penalty = family.penalty
-        self._coarsest = self._by_chance(2, min(side.n_groups for side in family.sides))
+        self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
         bisections = [side for side in family.sides if side.n_groups == 2]
         self._bisections = np.array([side.groups for side in bisections])
@@ -134,7 +134,7 @@ class CountsScorer:
 
     def _offsets(self, side, k):
         """What is taken off the normalised total variation: infinite beyond the limit of the side."""
-        offset = self._by_chance(k, side.n_groups + side.surcharge) - self._coarsest
+        offset = self._by_chance(k, side.size) - self._coarsest
         return np.where(k <= side.k_max, offset / _largest_variation(side.n_groups, k), np.inf)
 
     def score(self, counts):

@@ -1,13 +1,15 @@
 """Which grids MTVr looks at, by public numbers only: any choice of them is as private (``docs/theory/mtv_r.md``)."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
 MOST_DIVISIONS = 32  # of classes in order, and by parity
 _N_EIGHTHS = 8  # of the range of a numeric target: fine enough for a skewed one
-_OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the parts of a division, for chance
+_OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the size of a division in two
+_OF_A_CLASS = 0.1  # and each class beyond two, where all are kept apart
 
 
 class Side(NamedTuple):
@@ -19,13 +21,13 @@ class Side(NamedTuple):
         Group 0 ... l - 1 of each column, l >= 2. Those of a group need not be neighbours.
     k_max : int, at least 2
         Most parts that the feature is merged into.
-    surcharge : float, default=0
-        Added to l in the penalty.
+    size : float, at least 2, default=2
+        As how many groups these count in the penalty.
     """
 
     groups: tuple
     k_max: int
-    surcharge: float = 0.0
+    size: float = 2.0
 
     @property
     def n_groups(self):
@@ -45,14 +47,21 @@ class Family:
         Equal parts of a feature before neighbours are merged.
     sides : tuple of Side
     penalty : float, default=0.75
-        Of a grid of k by l parts, ``penalty * sqrt((k - 1) * (l - 1) / n)`` is taken off the total variation, less what
-        this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
+        Of a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` is taken off the total variation,
+        less what this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
     """
 
     n_columns: int
     n_master: int
     sides: tuple
     penalty: float = 0.75
+
+    def for_groups(self, n_per_group):
+        """The same grids for records of which `n_per_group` are as good as one, such as the rows of a person.
+
+        Chance then does as much as with so many times fewer records, and so the penalty is higher.
+        """
+        return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
 
 
 # --- The families of B and c ----------------------------------------------------------------------------------------
@@ -77,7 +86,7 @@ def numeric_family(B, c):
     Family
     """
     divisions = _distinct([*_cuts(_N_EIGHTHS), *_parities(_N_EIGHTHS)])
-    sides = [Side(groups, int(B // 2), _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
+    sides = [Side(groups, int(B // 2), 2 + _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
     return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides))
 
 
@@ -106,7 +115,7 @@ def class_family(B, c, n_classes):
     divisions = _distinct([*alone, *_cuts(n_classes), *_parities(n_classes)])
     sides = [Side(groups, int(B // 2)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
-        sides.append(Side(classes, 2))
+        sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
     return Family(n_classes, _master_size(B, c), tuple(sides))
 
 

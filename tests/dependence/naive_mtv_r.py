@@ -22,14 +22,14 @@ def naive_score(master, columns, family):
     """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record."""
     n = len(master)
     best = Fraction(0)
-    fewest = min(len(set(side.groups)) for side in family.sides)
+    fewest = min(side.size for side in family.sides)
     coarsest = family.penalty * math.sqrt((fewest - 1) / n)
-    for groups, k_max, surcharge in family.sides:
+    for groups, k_max, size in family.sides:
         n_groups = len(set(groups))
         side = [groups[column] for column in columns]
         for k in range(2, k_max + 1):
             largest = Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
-            offset = (family.penalty * math.sqrt((k - 1) * (n_groups + surcharge - 1) / n) - coarsest) / float(largest)
+            offset = (family.penalty * math.sqrt((k - 1) * (size - 1) / n) - coarsest) / float(largest)
             for cuts in combinations(range(1, family.n_master), min(k, family.n_master) - 1):
                 merged = naive_merge(master, cuts, family.n_master)
                 best = max(best, naive_total_variation(merged, side) / largest - Fraction(offset))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic.dependence.mtv_family import MOST_DIVISIONS, Family, Side, class_family, numeric_family
+from skdpmic.dependence.mtv_r import AgainstNumbers
 
 
 def divisions(family):
@@ -20,13 +21,22 @@ def test_a_numeric_target_is_divided_at_each_eighth_and_by_parity():
     ]
 
 
-def test_a_division_of_a_range_has_a_surcharge_for_its_intervals_and_one_of_classes_has_none():
-    surcharges = {"".join(map(str, side.groups)): side.surcharge for side in numeric_family(32, 32).sides}
-    assert surcharges["00011111"] == 0
-    assert surcharges["00111100"] == 0.25
-    assert surcharges["01101001"] == 1
-    assert surcharges["01010101"] == 1.5
-    assert {side.surcharge for side in class_family(32, 32, 10).sides} == {0}
+def test_in_the_penalty_intervals_of_a_range_count_a_quarter_and_classes_apart_a_tenth():
+    sizes = {"".join(map(str, side.groups)): side.size for side in numeric_family(32, 32).sides}
+    assert sizes["00011111"] == 2
+    assert sizes["00111100"] == 2.25
+    assert sizes["01101001"] == 3
+    assert sizes["01010101"] == 3.5
+    *in_two, apart = (side.size for side in class_family(32, 32, 10).sides)
+    assert set(in_two) == {2}
+    assert apart == 2.8
+
+
+def test_ten_rows_a_person_have_the_penalty_of_a_tenth_of_the_rows():
+    family = numeric_family(8, 2)
+    y, x = np.random.default_rng(0).random((2, 50))
+    repeated = AgainstNumbers(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
+    assert repeated == pytest.approx(AgainstNumbers(y, (0, 1), family).score(x, (0, 1)), abs=1e-12)
 
 
 @pytest.mark.parametrize("B, c, n_master", [(4, 0.1, 2), (9, 2.5, 10), (32, 1e300, 10_000)])

@@ -17,9 +17,9 @@ UNIT = (0.0, 1.0)
 FAMILIES = {
     "default, small": numeric_family(8, 2),
     "no penalty": Family(4, 8, (Side((0, 0, 1, 1), 4), Side((0, 1, 1, 0), 3)), penalty=0.0),
-    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 4)), penalty=0.25),
-    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4),), penalty=0.1),
-    "surcharges": Family(4, 8, (Side((0, 1, 0, 1), 4, 1.5), Side((0, 1, 2, 2), 3, 0.5)), penalty=0.1),
+    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 4, 4)), penalty=0.25),
+    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
+    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
     "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
 }
