@@ -187,7 +187,7 @@ def class_families(n_classes):
         "one against the rest": [s for s in in_two if sum(s.groups) in (1, n_classes - 1)],
         "in order": [s for s in in_two if n_intervals(s.groups) == 2],
         "binary digits": [s for s in in_two if s.groups in parities],
-        "default, all apart counts in full": [s._replace(size=max(s.n_groups, 2.0)) for s in default.sides],
+        "default, groups count in full": [s._replace(size=s.n_groups) for s in default.sides],
     }
     return {name: Family(n_classes, default.n_master, tuple(sides)) for name, sides in families.items()}
 

@@ -32,9 +32,13 @@ class _Counts:
         add_records(counts, columns, equal_parts(x, bounds, family.n_master), family.n_master)
         return counts
 
+    def scorer(self, n):
+        """What scores features from their counts of n records."""
+        return counts_scorer(n, self._family)
+
     def score(self, counts, bounds, n):
         """MTVr from the counts of a feature of n records: the number that the records give, bit for bit."""
-        return counts_scorer(n, self._family).score(counts)
+        return self.scorer(n).score(counts)
 
     def rounding_error(self, n):
         """Bound on the distance of a score of n records from its exact value."""

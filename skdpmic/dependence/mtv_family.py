@@ -21,7 +21,7 @@ class Side(NamedTuple):
         Group 0 ... l - 1 of each column, l >= 2. Those of a group need not be neighbours.
     k_max : int, at least 2
         Most parts that the feature is merged into.
-    size : float, at least 2, default=2
+    size : float, above 1, default=2
         As how many groups these count in the penalty.
     """
 
@@ -113,10 +113,15 @@ def class_family(B, c, n_classes):
     classes = tuple(range(n_classes))
     alone = [tuple(int(j == one) for j in classes) for one in classes]
     divisions = _distinct([*alone, *_cuts(n_classes), *_parities(n_classes)])
-    sides = [Side(groups, int(B // 2)) for groups in divisions]
+    sides = [Side(groups, int(B // 2), 1 + _evenness(sum(groups) / n_classes)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
         sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
     return Family(n_classes, _master_size(B, c), tuple(sides))
+
+
+def _evenness(share):
+    """The variance of belonging to a group with this share, to which chance adds the more; 1 for a half."""
+    return 4 * share * (1 - share)
 
 
 def n_intervals(groups):

@@ -18,12 +18,12 @@ class _Target:
     def __init__(self, grids, target):
         self._grids = grids
         self._columns = grids.place(target)
-        self.rounding_error = grids.rounding_error(len(target))
+        self._scorer = grids.scorer(len(target))
+        self.rounding_error = self._scorer.rounding_error
 
     def score(self, x, bounds):
         """MTVr of the feature `x` and the target, in [0, 1]."""
-        counts = self._grids.count(x, bounds, self._columns)
-        return self._grids.score(counts, bounds, len(self._columns))
+        return self._scorer.score(self._grids.count(x, bounds, self._columns))
 
 
 class AgainstNumbers(_Target):
@@ -57,8 +57,8 @@ class AgainstClasses(_Target):
 def mtv_r(x, y, *, bounds, B=32, c=32):
     """MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
-    The range of y is divided in two in nine public ways. For each of them, neighbouring parts of a fine equipartition
-    of x are merged into the k parts that tell most about the division. The score is twice the largest total variation
+    The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
+    x are merged into the k parts that tell most about the division. The score is twice the largest total variation
     between the records' shares of the cells and those of independent variables with the same margins, less a public
     amount for what chance does.
 
@@ -96,8 +96,9 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
     Notes
     -----
     For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
-    total variation, at most 1/2. From it, ``0.75 * (sqrt(k - 1) - 1) / sqrt(n_samples)`` is subtracted. How much one
-    record can change the score does not depend on the grids (``docs/theory/mtv_r.md``).
+    total variation, at most 1/2. From it, ``0.75 * (sqrt((k - 1) * (i + 2) / 4) - 1) / sqrt(n_samples)`` is subtracted,
+    where i is the number of intervals of the division. How much one record can change the score does not depend on the
+    grids (``docs/theory/mtv_r.md``).
 
     Examples
     --------
