@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py --output benchmarks/results/speed.md
 
-One thread. B and c of MICr are automatic, for epsilon = 1 a feature; MICe has B = 0.6 and c = 15. Every figure is a
-median over rounds, in each of which all candidates are timed in turn, so that a drift of the machine's speed meets all.
+One thread. B and c of MICr and MTVr are automatic, for epsilon = 1 a feature; MICe has B = 0.6 and c = 15. Every figure
+is a median over rounds, in each of which all candidates are timed in turn, so that a drift of the machine's speed meets
+all.
 """
 
 import argparse
@@ -25,7 +26,10 @@ from tqdm import tqdm
 
 from skdpmic import mic_e
 from skdpmic.defaults import default_B, default_c
+from skdpmic.dependence import mtv_r
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
+from skdpmic.dependence.mtv_family import class_family, numeric_family
+from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +45,16 @@ def mic_r_regression(X, y):
 
 def mic_r_classif(X, codes):
     target = AgainstClasses(codes, 5, default_B(len(codes), 1.0, 5), default_c(len(codes), 1.0, 5))
+    return [target.score(x, UNIT) for x in X.T]
+
+
+def mtv_r_regression(X, y):
+    target = mtv_r.AgainstNumbers(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
+    return [target.score(x, UNIT) for x in X.T]
+
+
+def mtv_r_classif(X, codes):
+    target = mtv_r.AgainstClasses(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
     return [target.score(x, UNIT) for x in X.T]
 
 
@@ -73,6 +87,8 @@ def candidates(y, codes):
     functions = {
         "MICr": (mic_r_regression, y),
         "MICr, 5 classes": (mic_r_classif, codes),
+        "MTVr": (mtv_r_regression, y),
+        "MTVr, 5 classes": (mtv_r_classif, codes),
         "histogram2d": (histogram2d_each, y),
         "mutual_info_regression": (mutual_info_regression, y),
         "mutual_info_classif": (mutual_info_classif, codes),
@@ -137,15 +153,18 @@ def table(measured):
     names = ("mutual_info_regression", "mutual_info_classif", "MICe", "minepy")
     lines = [
         "| rows | MICr, ms | `mutual_info_regression` / MICr | `mutual_info_classif` / MICr "
-        "| MICr / `histogram2d` pass | MICe / `mutual_info_regression` | minepy / MICe |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| MICr / `histogram2d` pass | MICe / `mutual_info_regression` | minepy / MICe "
+        "| MTVr, ms | `mutual_info_regression` / MTVr | `mutual_info_classif` / MTVr | MTVr / `histogram2d` pass |",
+        "| ---: |" + " ---: |" * 10,
     ]
     for n, row in measured.items():
         regression, classif, mic_e_time, minepy_time = (row.get(name) for name in names)
         lines.append(
             f"| {n:,} | {np.median(row['MICr']):.2f} | {ratio(regression, row['MICr'])} "
             f"| {ratio(classif, row['MICr, 5 classes'])} | {ratio(row['MICr'], row['histogram2d'])} "
-            f"| {ratio(mic_e_time, regression)} | {ratio(minepy_time, mic_e_time)} |"
+            f"| {ratio(mic_e_time, regression)} | {ratio(minepy_time, mic_e_time)} "
+            f"| {np.median(row['MTVr']):.2f} | {ratio(regression, row['MTVr'])} "
+            f"| {ratio(classif, row['MTVr, 5 classes'])} | {ratio(row['MTVr'], row['histogram2d'])} |"
         )
     return "\n".join(lines)
 

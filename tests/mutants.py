@@ -65,6 +65,15 @@ MUTANTS = [
            "dependence/test_optimize_axis.py::test_a_bound_is_raised_by_more_than_rounding_takes"),
     Mutant("privacy/sensitivity.py", "(size + 1) * _d", "size * _d",
            "pairs/test_mic_e.py::test_bound_is_the_formula_rounded_up"),
+    Mutant("privacy/sensitivity.py", "n_replaced * (4 * (n - 1) / n**2)", "(4 * (n - 1) / n**2)",
+           "privacy/test_mtv_r_sensitivity.py::test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_"
+           "that[shape1-9-2-any_joined]"),
+    Mutant("privacy/sensitivity.py", "(4 * (n - 1) / n**2)", "(2 * (n - 1) / n**2)",
+           "privacy/test_mtv_r_sensitivity.py::test_no_climb_gets_above_the_sensitivity[10-as released, numbers]"),
+    Mutant("dependence/mtv_counts.py", "== 2, 0.5, 0.75)", "== 2, 0.5, 0.5)",
+           "privacy/test_mtv_r_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),
+    Mutant("pairs/mtv.py", "mtv_r_sensitivity(n), scorer.rounding_error)", "mtv_r_sensitivity(n), 0)",
+           "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
     Mutant("privacy/sensitivity.py", "_ROUND_UP = 1 + 2.0**-45", "_ROUND_UP = 1.0",
            "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
     # --- Noise

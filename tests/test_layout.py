@@ -15,7 +15,7 @@ LAYERS = [
     {"checks", "exceptions", "isolation", "uncached", "unchanged"},
     {"dependence"},
     {"privacy", "datasets"},
-    {"defaults", "table"},
+    {"defaults", "mtv_defaults", "table"},
     {"statistics"},
     {"counting", "release", "pairs", "plotting"},
     {"estimator"},

@@ -1,16 +1,15 @@
 """The private score MTVr of one pair of variables."""
 
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.dependence.grid_limits import check_B, check_c
-from skdpmic.dependence.mic_r import grid_size
-from skdpmic.dependence.mtv_r import AgainstNumbers, CountsScorer, numeric_family
+from skdpmic.dependence.mtv_counts import counts_scorer
+from skdpmic.dependence.mtv_family import numeric_family
+from skdpmic.dependence.mtv_r import AgainstNumbers
+from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from skdpmic.uncached import never_cached
-
-_AUTO = 32.0  # B, and c: near the best for 1,000 to 10,000 records, whatever epsilon
 
 
 @never_cached
@@ -74,18 +73,9 @@ def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     check_epsilon(epsilon)
     check_ledger(ledger)
     n = len(x)
-    family = _family(B, c, n)
-    scorer = CountsScorer(n, family)
+    family = numeric_family(*resolve_mtv(B, c, n, epsilon))
+    scorer = counts_scorer(n, family)  # kept for the score; an error, if n is too large for it
     mechanism = laplace_noise(epsilon, mtv_r_sensitivity(n), scorer.rounding_error)
     source = pay("mtv_r_laplace", epsilon, n, ledger, random_state)
 
-    counts = AgainstNumbers(y, y_bounds, family).count(x, x_bounds)
-    return release(scorer.score(counts), mechanism, source)
-
-
-def _family(B, c, n):
-    """The grids for n records, from what the user gave."""
-    B, c = (_AUTO if isinstance(given, str) and given == "auto" else given for given in (B, c))
-    check_B(B, n)
-    check_c(c)
-    return numeric_family(grid_size(B, n), c)
+    return release(AgainstNumbers(y, y_bounds, family).score(x, x_bounds), mechanism, source)

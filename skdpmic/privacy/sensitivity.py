@@ -78,20 +78,23 @@ def mic_e_sensitivity(n, B):
     return min(max(((size + 1) * _d(-(-n // size)) / n * _ROUND_UP for size in sizes), default=0.0), 1.0)
 
 
-def mtv_r_sensitivity(n):
-    """Sensitivity of MTVr, for any family of grids and any public offsets: 4 (n - 1) / n**2.
+def mtv_r_sensitivity(n, n_replaced=1):
+    """Sensitivity of MTVr, for any family of grids and any public offsets: 4 (n - 1) / n**2 for each record replaced.
 
     Parameters
     ----------
     n : int, at least 2
         Number of records.
+    n_replaced : int, at least 1, default=1
+        Records that are replaced together.
 
     Returns
     -------
     float
-        Attained if a grid with two parts on both sides has no offset. Rounded up.
+        At most 1, the range of the score. For one record it is attained if a grid with two parts on both sides has no
+        offset; for m of them, up to n / 2, some data sets then come within a factor ``(n - m) / (n - 1)``. Rounded up.
     """
-    return 4 * (n - 1) / n**2 * _ROUND_UP
+    return min(n_replaced * (4 * (n - 1) / n**2) * _ROUND_UP, 1.0)
 
 
 def _d(m):

@@ -3,13 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from skdpmic.dependence.grid_limits import check_B, check_c
-from skdpmic.dependence.mic_r import grid_size
-from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers, CountsScorer, class_family, numeric_family
+from skdpmic.dependence.mtv_counts import ClassCounts, NumericCounts, counts_scorer
+from skdpmic.dependence.mtv_family import class_family, numeric_family
+from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.measure import Measure
-
-_AUTO = 32.0  # B, and c: near the best for 1,000 to 10,000 records, whatever epsilon
 
 
 class MtvR:
@@ -22,10 +21,7 @@ class MtvR:
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
-        B, c = (_AUTO if isinstance(given, str) and given == "auto" else given for given in (B, c))
-        check_B(B, n, n_classes)
-        check_c(c)
-        return MtvRGrids(grid_size(B, n), float(c), n_classes)
+        return MtvRGrids(*resolve_mtv(B, c, n, epsilon, n_classes), n_classes)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids where the number of records is open; B is a number, c may be None."""
@@ -54,10 +50,29 @@ class MtvRGrids(Measure):
 
     def rounding_error(self, n):
         """Of the score in [0, 1]."""
-        return CountsScorer(n, self._family).rounding_error
+        return counts_scorer(n, self._family).rounding_error  # kept for the scores; an error, if n is too large for it
 
     def scorer(self, target, source):
         """What scores features against a target."""
         if self.n_classes is None:
             return AgainstNumbers(target.values, target.bounds, self._family)
         return AgainstClasses(target.values, self._family)
+
+    def counts(self, target_bounds):
+        """What counts features, and scores them by their counts."""
+        return NumericCounts(target_bounds, self._family) if self.n_classes is None else ClassCounts(self._family)
+
+    def scorer_of_counts(self, counts, n):
+        """What scores features by their counts of n records."""
+        return _CountsScorer(counts.scorer(n))
+
+
+class _CountsScorer:
+    """Scores features by their counts, whose bounds the counts do not depend on any more."""
+
+    def __init__(self, scorer):
+        self._scorer = scorer
+
+    def score(self, counts, _):
+        """The score of the feature with these counts, in [0, 1]."""
+        return self._scorer.score(counts)

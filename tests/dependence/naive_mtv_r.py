@@ -8,13 +8,8 @@ from itertools import combinations, pairwise
 def naive_mtv_r(x, y, x_bounds, y_bounds, family):
     """The score of two lists of numbers."""
     master = [naive_part(value, *x_bounds, family.n_master) for value in x]
-    columns = [_column(naive_part(value, *y_bounds, family.n_master), family) for value in y]
-    best = naive_orientation(master, columns, family)
-    if family.both:
-        columns = [_column(part, family) for part in master]
-        master = [naive_part(value, *y_bounds, family.n_master) for value in y]
-        best = max(best, naive_orientation(master, columns, family))
-    return best
+    columns = [naive_part(value, *y_bounds, family.n_columns) for value in y]
+    return naive_score(master, columns, family)
 
 
 def naive_part(value, lo, hi, n_parts):
@@ -23,22 +18,18 @@ def naive_part(value, lo, hi, n_parts):
     return sum(lo + i * width <= value for i in range(1, n_parts))
 
 
-def _column(part, family):
-    return part * family.n_columns // family.n_master
-
-
-def naive_orientation(master, columns, family):
+def naive_score(master, columns, family):
     """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record."""
     n = len(master)
     best = Fraction(0)
-    fewest = min(len(set(groups)) for groups, _ in family.sides)
+    fewest = min(side.size for side in family.sides)
     coarsest = family.penalty * math.sqrt((fewest - 1) / n)
-    for groups, k_max in family.sides:
+    for groups, k_max, size in family.sides:
         n_groups = len(set(groups))
         side = [groups[column] for column in columns]
         for k in range(2, k_max + 1):
             largest = Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
-            offset = (family.penalty * math.sqrt((k - 1) * (n_groups - 1) / n) - coarsest) / float(largest)
+            offset = (family.penalty * math.sqrt((k - 1) * (size - 1) / n) - coarsest) / float(largest)
             for cuts in combinations(range(1, family.n_master), min(k, family.n_master) - 1):
                 merged = naive_merge(master, cuts, family.n_master)
                 best = max(best, naive_total_variation(merged, side) / largest - Fraction(offset))

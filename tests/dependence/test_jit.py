@@ -177,7 +177,8 @@ import gc
 import numpy as np
 from numba.core.registry import CPUDispatcher
 from skdpmic import *
-from skdpmic.dependence.mtv_r import AgainstClasses, class_family
+from skdpmic.dependence.mtv_family import class_family
+from skdpmic.dependence.mtv_r import AgainstClasses
 from skdpmic.dependence.population import mic_star
 rng = np.random.default_rng(0)
 X = np.asfortranarray(rng.random((60, 2)))

@@ -7,31 +7,21 @@ import numpy as np
 import pytest
 
 from skdpmic import mtv_r
-from skdpmic.dependence.mtv_r import (
-    MOST_RECORDS,
-    ROUNDING_ERROR,
-    AgainstClasses,
-    AgainstNumbers,
-    CountsScorer,
-    Family,
-    class_family,
-    equal_parts,
-    joined,
-    longest,
-    longest_on_lines,
-    numeric_family,
-    walk_of,
-)
-from tests.dependence.naive_mtv_r import naive_mtv_r, naive_orientation, naive_part
+from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
+from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
+from tests.dependence.naive_mtv_r import naive_mtv_r, naive_part, naive_score
 
 UNIT = (0.0, 1.0)
 FAMILIES = {
     "default, small": numeric_family(8, 2),
-    "no penalty": Family(4, 8, (((0, 0, 1, 1), 4), ((0, 1, 1, 0), 3)), penalty=0.0),
-    "even sides": Family(4, 8, (((0, 0, 1, 1), 3), ((0, 1, 2, 3), 4)), both=True, penalty=0.25),
-    "three groups, not neighbours": Family(4, 4, (((0, 1, 0, 2), 4),), both=True, penalty=0.1),
-    "more parts than master parts": Family(2, 2, (((0, 1), 5),), penalty=0.0),
-    "columns that do not divide": Family(3, 7, (((0, 1, 2), 3), ((0, 1, 0), 2)), both=True, penalty=0.0),
+    "no penalty": Family(4, 8, (Side((0, 0, 1, 1), 4), Side((0, 1, 1, 0), 3)), penalty=0.0),
+    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 4, 4)), penalty=0.25),
+    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
+    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
+    "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
+    "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
 }
 
 
@@ -74,7 +64,7 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
     family = Family(n_classes, 8, family.sides, penalty=0.1)
     codes, x = rng.integers(n_classes, size=n), rng.random(n)
     score = AgainstClasses(codes, family).score(x, UNIT)
-    exact = naive_orientation([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
+    exact = naive_score([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
 
@@ -82,7 +72,9 @@ def test_each_side_keeps_to_its_own_limit_of_merged_parts():
     x = np.arange(400) / 400
     y = np.where(np.arange(400) % 200 < 100, 0.3, 0.9)  # changes three times
     scores = [
-        AgainstNumbers(y, UNIT, Family(4, 8, (((0, 1, 1, 0), limit), ((0, 1, 1, 1), 5)), penalty=0.0)).score(x, UNIT)
+        AgainstNumbers(y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)).score(
+            x, UNIT
+        )
         for limit in (2, 3, 4)
     ]
     assert scores == [0.5, 0.5, 1.0]
@@ -159,30 +151,6 @@ def test_lengths_are_exact_up_to_the_most_records():
         CountsScorer(n + 1, numeric_family(32, 32))
 
 
-# --- Parts and counts -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lo, hi", [(0.0, 1.0), (-3.7, 11.3), (1.0, 1.0 + 2**-50), (-1e300, 1e300), (0.0, 1e-310)])
-def test_parts_are_equal_parts_of_the_range(lo, hi):
-    rng = np.random.default_rng(0)
-    for n_parts in (2, 3, 64, 100):
-        edges = lo + np.arange(n_parts + 1) * ((hi - lo) / n_parts)
-        values = np.concatenate([edges, np.nextafter(edges, -np.inf), rng.uniform(lo, hi, 200), [-1.7e308, 1.7e308]])
-        assert equal_parts(values, (lo, hi), n_parts).tolist() == [naive_part(v, lo, hi, n_parts) for v in values]
-
-
-def test_counts_of_a_table_are_the_sum_of_those_of_its_pieces():
-    rng = np.random.default_rng(0)
-    x, y = rng.random((2, 1000))
-    family = Family(4, 16, FAMILIES["even sides"].sides, both=True)
-    whole = AgainstNumbers(y, UNIT, family).count(x, UNIT)
-    pieces = [AgainstNumbers(y[rows], UNIT, family).count(x[rows], UNIT) for rows in (slice(300), slice(300, None))]
-    assert np.array_equal(whole, sum(pieces))
-    assert CountsScorer(1000, family).score(whole) == AgainstNumbers(y, UNIT, family).score(x, UNIT)
-    columns, parts = equal_parts(y, UNIT, 4), equal_parts(x, UNIT, 16)
-    assert np.array_equal(whole[0], np.histogram2d(columns, parts, bins=(range(5), range(17)))[0])
-
-
 # --- The public function ----------------------------------------------------------------------------------------
 
 
@@ -233,21 +201,10 @@ def test_bad_arguments_are_refused(arguments, message):
         mtv_r(**({"x": [0.0, 1.0], "y": [0.0, 1.0], "bounds": (UNIT, UNIT)} | arguments))
 
 
-def test_families_of_B_and_c():
-    family = numeric_family(32, 32)
-    assert (family.n_columns, family.n_master, family.both) == (8, 512, False)
-    assert {k_max for _, k_max in family.sides} == {16}
-    groupings = ["".join(map(str, groups)) for groups, _ in family.sides]
-    assert groupings[-2:] == ["00111100", "00110011"]
-    assert groupings[:-2] == ["0" * cut + "1" * (8 - cut) for cut in range(1, 8)]
-    assert numeric_family(4, 0.1).n_master == 8
-    assert class_family(32, 32, 10) == Family(10, 512, ((tuple(range(10)), 3),))
-
-
 def test_sides_come_in_any_order():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 200))
-    sides = (*FAMILIES["even sides"].sides, ((0, 1, 1, 0), 6))
+    sides = (*FAMILIES["even sides"].sides, Side((0, 1, 1, 0), 6))
     scores = {
         AgainstNumbers(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
     }

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mtv_r, mtv_r_laplace
-from skdpmic.dependence.mtv_r import ROUNDING_ERROR
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.pairs import mtv
+from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, scale_for_budget
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from tests.privacy.auditing import off_the_grid, privacy_loss_at_least
@@ -43,6 +44,21 @@ def test_released_scores_have_the_noise_of_the_sensitivity(pair, epsilon):
     assert laplace_p_value(noise, scale) > 1e-3
     for wrong in (scale / 2, scale * 2):
         assert laplace_p_value(noise, wrong) < 1e-12
+
+
+def test_the_noise_covers_the_rounding_error(pair, monkeypatch):
+    scales = []
+
+    def draw(scale, size, source):
+        scales.append(scale)
+        return np.zeros(size, dtype=object)
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", draw)
+    for error in (ROUNDING_ERROR, 2.0**-10):
+        monkeypatch.setattr(CountsScorer, "rounding_error", error)
+        mtv_r_laplace(*pair, epsilon=1, bounds=BOUNDS)
+    assert scales == [grid_sensitivity(mtv_r_sensitivity(300), error) for error in (ROUNDING_ERROR, 2.0**-10)]
+    assert scales[1] - scales[0] == pytest.approx(2 * 2.0**-10 / GRID, abs=2)
 
 
 def lone_record(n=50):

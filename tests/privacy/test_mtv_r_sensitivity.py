@@ -7,7 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.dependence.mtv_r import ROUNDING_ERROR, CountsScorer, Family, class_family, numeric_family
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from tests.privacy.searches import _climb
 
@@ -18,6 +19,13 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search to
 def test_sensitivity_is_the_exact_value_rounded_up(n):
     exact = Fraction(4 * (n - 1), n**2)
     assert exact <= Fraction(mtv_r_sensitivity(n)) <= exact * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 10, 333])
+@pytest.mark.parametrize("n", [2, 3, 7, 100, 999, 12_345, 2**31 - 1])
+def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_1(n, m):
+    exact = min(m * Fraction(4 * (n - 1), n**2), 1)
+    assert exact <= Fraction(mtv_r_sensitivity(n, n_replaced=m)) <= exact * (1 + Fraction(1, 10**12))
 
 
 def test_sensitivity_is_far_below_that_of_mic_r():
@@ -110,7 +118,10 @@ def test_offsets_do_not_add_to_the_change(shape, n):
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("shape, n", [((2, 2), 6), ((2, 2), 9), ((2, 3), 6), ((3, 3), 6)])
 def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_that(shape, n, m, joined):
-    assert 12 * m * (n - m) <= largest_change(n, m, shape, joined) <= 12 * m * (n - 1)
+    change = largest_change(n, m, shape, joined)
+    assert 12 * m * (n - m) <= change <= 12 * m * (n - 1)
+    assert Fraction(change, 3 * n**2) <= Fraction(mtv_r_sensitivity(n, n_replaced=m))
+    assert Fraction(change, 3 * n**2) > Fraction(mtv_r_sensitivity(n))  # what one record does is not enough
 
 
 # --- One grid ---------------------------------------------------------------------------------------------------
@@ -160,6 +171,17 @@ def test_half_as_a_normaliser_of_three_parts_would_be_too_small():
     assert change / Fraction(1, 2) > Fraction(mtv_r_sensitivity(n)) * Fraction(5, 4)
 
 
+def test_scores_keep_to_the_sensitivity_where_three_parts_change_most():
+    n = 1000
+    scorer = CountsScorer(n, CLIMBED["three parts each"])
+    scores = []
+    for cell in ((0, 0), (1, 1)):
+        table = three_by_three(n, 40).astype(np.uint32)
+        table[cell] += 1
+        scores.append(scorer.score(table))
+    assert 0 < abs(scores[1] - scores[0]) <= mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
+
+
 def test_exhaustion_catches_a_normaliser_that_is_too_small():
     assert largest_change(5, 1, (2, 2), any_joined, thirds_of_two=4) > 12 * 4
     assert largest_change(4, 1, (3, 3), any_joined, thirds_of_three=4) > 12 * 3
@@ -168,31 +190,39 @@ def test_exhaustion_catches_a_normaliser_that_is_too_small():
 # --- The kernels, beyond what can be exhausted ------------------------------------------------------------------
 
 CLIMBED = {
-    "four parts each": Family(4, 4, (((0, 0, 1, 1), 4), ((0, 1, 2, 3), 4)), penalty=0.0),
+    "four parts each": Family(4, 4, (Side((0, 0, 1, 1), 4), Side((0, 1, 2, 3), 4)), penalty=0.0),
     "all groups of four": Family(
         4,
         6,
-        tuple((groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
+        tuple(Side(groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
         penalty=0.0,
     ),
-    "three parts each": Family(3, 3, (((0, 1, 2), 3),), penalty=0.0),
-    "as released": Family(8, 8, numeric_family(16, 1).sides),
+    "three parts each": Family(3, 3, (Side((0, 1, 2), 3),), penalty=0.0),
+    "as released, numbers": numeric_family(16, 1),
+    "as released, classes": class_family(16, 1, 6),
+}
+DEFAULTS = {
+    "numbers": numeric_family(32, 32),
+    "3 classes": class_family(32, 32, 3),
+    "10 classes": class_family(32, 30, 10),
 }
 
 
 def climb(seed, n, n_steps, family):
     """The largest change that a walk over data sets of n records finds; it never steps down.
 
-    Seed 0 starts from all records in one place, the others from a few heavy places.
+    Seed 0 starts from all records in one place, the others from a few heavy places. Of more than 100 places, 40 are
+    taken, with the two outermost corners.
     """
     rng = np.random.default_rng(seed)
     scorer = CountsScorer(n, family)
     shape = family.n_columns, family.n_master
     n_places = shape[0] * shape[1]
-    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
+    places = np.arange(n_places) if n_places <= 100 else np.array([0, n_places - 1, *rng.integers(n_places, size=38)])
+    start = rng.choice(rng.choice(places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
 
     def step(records):
-        target = rng.integers(n_places)
+        target = rng.choice(places)
         if rng.random() < 0.1:  # one place empties into another
             records[records == records[rng.integers(n - 1)]] = target
         else:
@@ -201,9 +231,9 @@ def climb(seed, n, n_steps, family):
     def height(records):
         counts = np.bincount(records, minlength=n_places).astype(np.uint32)
         scores = []
-        for place in range(n_places):
+        for place in places:
             counts[place] += 1
-            scores.append(scorer.score(counts.reshape(1, *shape)))
+            scores.append(scorer.score(counts))
             counts[place] -= 1
         return max(scores) - min(scores)
 
@@ -232,6 +262,14 @@ def test_no_longer_climb_gets_above_the_sensitivity(family, n):
     assert_no_climb_gets_above(family, n, seeds=range(5), n_steps=400)
 
 
+@compiled_only
+@pytest.mark.slow
+@pytest.mark.parametrize("family", DEFAULTS.values(), ids=DEFAULTS)
+@pytest.mark.parametrize("n", [20, 500])
+def test_no_climb_on_the_default_families_gets_above_the_sensitivity(family, n):
+    assert_no_climb_gets_above(family, n, seeds=(0, 1, 2), n_steps=200)
+
+
 def test_a_climb_finds_out_too_small_a_sensitivity():
     assert climb(0, 50, 0, CLIMBED["four parts each"]) > 0.99 * mtv_r_sensitivity(50)
 
@@ -242,8 +280,8 @@ def test_a_climb_finds_out_too_small_a_sensitivity():
 @pytest.mark.parametrize("n", [2, 1000, 10**6])
 def test_the_package_s_families_attain_the_sensitivity(family, n):
     scorer = CountsScorer(n, family)
-    tables = np.zeros((2, 1, family.n_columns, family.n_master), dtype=np.uint32)
-    tables[:, 0, 0, 0] = n, n - 1
-    tables[1, 0, -1, -1] = 1
+    tables = np.zeros((2, family.n_columns, family.n_master), dtype=np.uint32)
+    tables[:, 0, 0] = n, n - 1
+    tables[1, -1, -1] = 1
     assert scorer.score(tables[0]) == 0
     assert abs(Fraction(scorer.score(tables[1])) - Fraction(4 * (n - 1), n**2)) <= Fraction(ROUNDING_ERROR)

@@ -1,0 +1,157 @@
+"""The longest paths along a walk, which are the best merges for MTVr (``docs/theory/mtv_r.md``).
+
+Each grid of MTVr fixes one side, its columns, and merges neighbouring master parts of the other one. Walk along the
+master parts: after some of them, with r records in all and a_j in column j, the walk is at D_j = n a_j - r c_j, where
+c_j are all records of the column. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to
+2 n**2 TV. So the best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis
+of Reshef et al. 2011, in integers. The walk ends where it began, at 0.
+"""
+
+import numpy as np
+
+from skdpmic.dependence.jit import jit, leaf
+
+MOST_RECORDS = 2**31 - 1  # a path is at most 2 n**2 long, which has to stay below 2**63
+
+
+@jit
+def walk_of(table, n):
+    """D after each master part that holds records: int64 (n_columns, n_used + 1); it begins and ends at 0.
+
+    Parameters
+    ----------
+    table : uint32 ndarray of shape (n_columns, n_master)
+    n : int
+        Sum of the table.
+    """
+    n_columns, n_master = table.shape
+    in_part = np.zeros(n_master, dtype=np.int64)
+    for j in range(n_columns):
+        for t in range(n_master):
+            in_part[t] += table[j, t]
+    n_used = 0
+    for t in range(n_master):
+        n_used += in_part[t] > 0
+
+    walk = np.zeros((n_columns, n_used + 1), dtype=np.int64)
+    for j in range(n_columns):
+        in_column = np.int64(0)
+        for t in range(n_master):
+            in_column += table[j, t]
+        at, used, end = np.int64(0), np.uint64(1), np.uint64(n_used)
+        for t in range(n_master):
+            at += n * np.int64(table[j, t]) - in_part[t] * in_column
+            walk[j, min(used, end)] = at  # to be overwritten if the part holds no records; quicker than a branch
+            used += np.uint64(in_part[t] > 0)
+    return walk
+
+
+@jit
+def joined(walk, groups, n_groups):
+    """The walk against groups of columns."""
+    sums = np.zeros((n_groups, walk.shape[1]), dtype=np.int64)
+    for j in range(len(walk)):
+        for t in range(walk.shape[1]):
+            sums[groups[j], t] += walk[j, t]
+    return sums
+
+
+@jit
+def longest(walk, k_max):
+    """Lengths of the longest paths of 2 ... k_max pieces, by dynamic programming over the last piece.
+
+    ``best_k(t) = max over s < t of best_{k-1}(s) + |D(t) - D(s)|``. A path may have fewer pieces, as cutting one in two
+    never makes it shorter. Innermost loops run over contiguous memory, for three k at once, which reads each piece
+    once; their indices are unsigned, because numba has to look twice at one that may be negative.
+    """
+    zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+    n_columns, end, ks = np.uint64(len(walk)), np.uint64(walk.shape[1] - 1), np.uint64(k_max)
+    best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)  # best[k, t]: k pieces, the last of which ends at t
+    for j in range(n_columns):
+        for t in range(end):
+            best[one, t] += abs(walk[j, t])
+
+    piece = np.empty(walk.shape[1], dtype=np.int64)
+    for t in range(one, end if ks > two else one):
+        here = walk[zero, t]
+        for s in range(t):
+            piece[s] = abs(here - walk[zero, s])
+        for j in range(one, n_columns):
+            here = walk[j, t]
+            for s in range(t):
+                piece[s] += abs(here - walk[j, s])
+        k = two
+        while k + two < ks:
+            first = second = third = best[one, t]
+            for s in range(t):
+                first = max(first, best[k - one, s] + piece[s])
+                second = max(second, best[k, s] + piece[s])
+                third = max(third, best[k + one, s] + piece[s])
+            best[k, t], best[k + one, t], best[k + two, t] = first, second, third
+            k += three
+        while k < ks:
+            first = best[one, t]
+            for s in range(t):
+                first = max(first, best[k - one, s] + piece[s])
+            best[k, t] = first
+            k += one
+
+    lengths = np.empty(k_max - 1, dtype=np.int64)
+    for k in range(one, ks):
+        longest = np.int64(0)
+        for t in range(end):
+            longest = max(longest, best[k, t] + best[one, t])  # the last piece leads back to 0
+        lengths[k - one] = longest
+    return lengths
+
+
+@jit
+def longest_on_lines(walk, bisections, k_max):
+    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
+
+    There D_1 = -D_0, so the walk is on a line, and only its turning points are needed: a path through another point is
+    not shorter when it goes through one of the ends of the run instead. One pass is enough for each k, as |a - b| is
+    the larger of a - b and b - a: it keeps the best start of a rise, and of a fall. Three k share a pass, in which
+    nothing but `best` is read from memory and nothing branches.
+    """
+    n_columns, n_steps = walk.shape
+    line = np.empty(n_steps, dtype=np.int64)
+    best = np.empty(n_steps, dtype=np.int64)
+    lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
+    for i in range(len(bisections)):
+        for t in range(n_steps):
+            line[t] = 0
+        for j in range(n_columns):
+            if bisections[i, j] == 1:
+                for t in range(n_steps):
+                    line[t] += 2 * walk[j, t]
+        end = _keep_turning_points(line)
+        for t in range(end):
+            best[t] = abs(line[t])
+        for k in range(0, k_max - 1, 3):
+            first = second = third = np.int64(0)
+            rise = fall = rise_2 = fall_2 = rise_3 = fall_3 = np.int64(0)
+            for t in range(end):
+                here, before = line[t], best[t]
+                first = max(rise + here, fall - here)
+                second = max(rise_2 + here, fall_2 - here)
+                third = max(rise_3 + here, fall_3 - here)
+                rise, fall = max(rise, before - here), max(fall, before + here)
+                rise_2, fall_2 = max(rise_2, first - here), max(fall_2, first + here)
+                rise_3, fall_3 = max(rise_3, second - here), max(fall_3, second + here)
+                best[t] = third
+            lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, third
+    return lengths
+
+
+@leaf
+def _keep_turning_points(line):
+    """Move the ends and the points where the line turns to its front; how many these are, as an unsigned number."""
+    last, one = np.uint64(1), np.uint64(1)
+    rises = line[1] >= line[0]
+    for t in range(np.uint64(2), np.uint64(len(line))):
+        goes_on = (line[t] >= line[t - one]) == rises
+        last += np.uint64(not goes_on)  # else the point before was on the way
+        rises = rises == goes_on
+        line[last] = line[t]
+    return last + one

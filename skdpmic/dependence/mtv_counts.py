@@ -1,0 +1,162 @@
+"""Counts on all grids of MTVr at once, which add up: those of a table are the sum of those of its pieces.
+
+For each column of the target, the records in each master part of the feature are counted. From these counts MTVr is
+computed, whether the records came together or in chunks.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from skdpmic.dependence.jit import jit
+from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.dependence.partitions import locate
+
+ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
+
+# --- Counting -------------------------------------------------------------------------------------------------------
+
+
+class _Counts:
+    """Counts of features with a target, and scores from them. Holds public numbers only."""
+
+    n_tables = 1  # how often each record is counted in a feature's counts
+
+    def __init__(self, family):
+        self._family = family
+
+    def count(self, x, bounds, columns):
+        """Counts of the feature `x` with a target that was placed: a flat uint32 array, of one length for a family."""
+        family = self._family
+        counts = np.zeros(family.n_columns * family.n_master, dtype=np.uint32)
+        add_records(counts, columns, equal_parts(x, bounds, family.n_master), family.n_master)
+        return counts
+
+    def scorer(self, n):
+        """What scores features from their counts of n records."""
+        return counts_scorer(n, self._family)
+
+    def score(self, counts, bounds, n):
+        """MTVr from the counts of a feature of n records: the number that the records give, bit for bit."""
+        return self.scorer(n).score(counts)
+
+    def rounding_error(self, n):
+        """Bound on the distance of a score of n records from its exact value."""
+        return ROUNDING_ERROR
+
+
+class NumericCounts(_Counts):
+    """Counts of features with a numeric target.
+
+    Parameters
+    ----------
+    target_bounds : pair of floats
+    family : Family
+    """
+
+    def __init__(self, target_bounds, family):
+        super().__init__(family)
+        self._target_bounds = target_bounds
+
+    def place(self, y):
+        """The column of each value of the target: uint32 (n_samples,). As sensitive as the target."""
+        return equal_parts(y, self._target_bounds, self._family.n_columns)
+
+
+class ClassCounts(_Counts):
+    """Counts of features with a target of class numbers 0 ... n_classes - 1.
+
+    Parameters
+    ----------
+    family : Family
+        Of as many columns as there are classes.
+    """
+
+    def place(self, codes):
+        """The column of each record: uint32 (n_samples,). As sensitive as the target."""
+        return codes.astype(np.uint32)
+
+
+def equal_parts(values, bounds, n_parts):
+    """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
+
+    Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
+    take what lies outside.
+    """
+    lo, hi = float(bounds[0]), float(bounds[1])
+    edges = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    return locate(np.ascontiguousarray(values, dtype=np.float64), edges, lo, hi)
+
+
+@jit
+def add_records(counts, columns, parts, n_master):
+    """Count the records: ``counts[column * n_master + part]``."""
+    width = np.uint32(n_master)
+    for i in range(len(parts)):
+        counts[columns[i] * width + parts[i]] += np.uint32(1)
+
+
+# --- Scores ---------------------------------------------------------------------------------------------------------
+
+
+class CountsScorer:
+    """What turns counts of n records on the grids of a family into a score; public numbers only.
+
+    Parameters
+    ----------
+    n : int, at least 2
+    family : Family
+    """
+
+    rounding_error = ROUNDING_ERROR
+
+    def __init__(self, n, family):
+        if n > MOST_RECORDS:
+            raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
+        self._n, self._shape = n, (family.n_columns, family.n_master)
+        self._penalty = family.penalty
+        self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
+
+        bisections = [side for side in family.sides if side.n_groups == 2]
+        self._bisections = np.array([side.groups for side in bisections])
+        self._k_max = max((side.k_max for side in bisections), default=0)
+        k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
+        self._of_bisections = self._per_length(2, k), np.array([self._offsets(side, k) for side in bisections])
+
+        self._others = []
+        for side in family.sides:
+            if side.n_groups > 2:
+                k = np.arange(2, side.k_max + 1)
+                constants = self._per_length(side.n_groups, k), self._offsets(side, k)
+                self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
+
+    def _by_chance(self, k, size):
+        return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
+
+    def _per_length(self, n_groups, k):
+        return 1 / (2 * self._n * self._n * _largest_variation(n_groups, k))
+
+    def _offsets(self, side, k):
+        """What is taken off the normalised total variation: infinite beyond the limit of the side."""
+        offset = self._by_chance(k, side.size) - self._coarsest
+        return np.where(k <= side.k_max, offset / _largest_variation(side.n_groups, k), np.inf)
+
+    def score(self, counts):
+        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
+        walk, largest = walk_of(counts.reshape(self._shape), self._n), 0.0
+        if len(self._bisections) > 0:
+            per_length, offsets = self._of_bisections
+            lengths = longest_on_lines(walk, self._bisections, self._k_max)
+            largest = max(largest, float((lengths * per_length - offsets).max()))
+        for groups, n_groups, k_max, (per_length, offsets) in self._others:
+            lengths = longest(joined(walk, groups, n_groups), k_max)
+            largest = max(largest, float((lengths * per_length - offsets).max()))
+        return min(largest, 1.0)
+
+
+def _largest_variation(n_groups, k):
+    """nu of grids of k by `n_groups` parts."""
+    return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+
+
+counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # for each feature of a table the same
