@@ -33,16 +33,17 @@ def published(estimator):
 
 
 @seeded
-def test_plain_map_and_reduce_publish_what_fit_does():
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_plain_map_and_reduce_publish_what_fit_does(statistic):
     X, y = table()
-    scorer = DPMICScorer(random_state=0, **PUBLIC)
+    scorer = DPMICScorer(random_state=0, statistic=statistic, **PUBLIC)
     empty = scorer.empty_sketch(N, n_features=D)
     partitions = [(X[i::7], y[i::7]) for i in range(7)]
     sketches = list(map(lambda rows: count_rows(empty, *rows), partitions))
     assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == count_rows(empty, X, y)
     assert empty.n_samples == 0
     assert published(scorer.fit_sketch(merge_all(sketches))) == published(
-        DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
+        DPMICScorer(random_state=0, statistic=statistic, **PUBLIC).fit(X, y)
     )
 
 

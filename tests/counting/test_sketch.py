@@ -52,7 +52,8 @@ def chunks(X, y, how, seed=0):
 
 CHUNKINGS = ["whole", "row by row", "empty", "thirds", "last row"]
 KINDS = [CONTINUOUS | {"B": 33.7, "c": 3.3}, DISCRETE | {"B": 20}, CONTINUOUS | {"B": 16, "n_parts": 8}]
-KINDS += [DISCRETE | {"B": 16, "n_parts": 5}]
+KINDS += [DISCRETE | {"B": 16, "n_parts": 5}, CONTINUOUS | {"B": 33.7, "correction": None}]
+KINDS += [target | {"statistic": "mtv_r", "B": 16, "c": 3} for target in (CONTINUOUS, DISCRETE)]
 
 
 def sketched(kind, how="whole", seed=0):
@@ -156,10 +157,17 @@ def test_c_is_what_the_parts_of_a_table_amount_to():
         RangeGridSketch(**CONTINUOUS, B=16, c=5, n_parts=8)
 
 
-def test_a_large_default_sketch_takes_some_hundred_kilobytes_a_feature():
-    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=150, n_features=3)
-    assert 250_000 < sketch.nbytes / 3 < 350_000
+@pytest.mark.parametrize("correction, least, most", [("miller-madow", 20_000, 30_000), (None, 250_000, 350_000)])
+def test_a_sketch_takes_as_much_memory_as_is_said(correction, least, most):
+    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=150, correction=correction, n_features=3)
+    assert least < sketch.nbytes / 3 < most
     assert len(pickle.dumps(sketch)) < sketch.nbytes + 200_000
+
+
+def test_a_sketch_of_mtv_r_takes_at_most_twenty_kilobytes_a_feature():
+    for target in ({"target_bounds": (0, 1)}, {"classes": range(2)}, {"classes": range(10)}):
+        scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), **target)
+        assert scorer.empty_sketch(10**6, n_features=3).nbytes <= 3 * 20_000
 
 
 def test_counting_and_merging_leave_the_other_sketch_alone():
@@ -192,6 +200,9 @@ ESTIMATORS = {
     "selector, geometric": partial(DPMICSelector, k=2, mechanism="geometric"),
     "B, c": partial(DPMICScorer, B=20, c=2.5),
     "exponent": partial(DPMICScorer, B=0.5),
+    "paper": partial(DPMICScorer, correction=None),
+    "mtv_r": partial(DPMICScorer, statistic="mtv_r"),
+    "mtv_r, support": partial(DPMICSelector, k=2, statistic="mtv_r", B=20, c=2.5, release="support"),
 }
 
 
@@ -232,10 +243,11 @@ def test_jobs_do_not_change_what_is_published(backend, monkeypatch):
 
 def test_scores_of_a_sketch_without_noise_are_mic_r():
     X, y = table()
-    sketch = RangeGridSketch(**CONTINUOUS, B=40).update(X, y)
-    scores = DPMICScorer(epsilon=math.inf).fit_sketch(sketch).scores_
-    bounds = list(zip(LOWER, UPPER, strict=True))
-    assert scores.tolist() == [mic_r(X[:, j], y, bounds=(bounds[j], (0.1, 0.9)), B=40) for j in range(D)]
+    for correction in (None, "miller-madow"):
+        sketch = RangeGridSketch(**CONTINUOUS, B=40, correction=correction).update(X, y)
+        scores = DPMICScorer(epsilon=math.inf, correction=correction).fit_sketch(sketch).scores_
+        for score, x, bounds in zip(scores, X.T, zip(LOWER, UPPER, strict=True), strict=True):
+            assert score == mic_r(x, y, bounds=(bounds, (0.1, 0.9)), B=40, correction=correction)
 
 
 def test_automatic_B_is_that_of_the_expected_number_of_records():
@@ -505,6 +517,8 @@ def test_parameters_are_checked(bad, message):
         ({"B": 1}, "B must be a number >= 4"),
         ({"c": 5}, "c must be 'auto' or that of the sketch, 3.3, got 5"),
         ({"mechanism": "geometric"}, "mechanism must be 'laplace' or 'gaussian' with this sketch"),
+        ({"statistic": "mtv_r"}, "statistic must be that of the sketch, 'mic_r', got 'mtv_r'"),
+        ({"correction": None}, "correction must be that of the sketch, 'miller-madow', got None"),
         ({"epsilon": 0}, "epsilon must"),
     ],
 )
