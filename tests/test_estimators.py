@@ -23,6 +23,7 @@ from skdpmic import (
     mic_r,
     mic_r_geometric,
     mic_r_laplace,
+    mtv_r_laplace,
 )
 from skdpmic.defaults import default_B
 from skdpmic.dependence.mic_r import AgainstClasses
@@ -51,8 +52,10 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 def test_infinite_epsilon_gives_exactly_the_scores_without_privacy(table):
     X, y = table
-    scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, **PUBLIC).fit(X, y)
-    assert scorer.scores_.tolist() == [mic_r(X[:, j], y, bounds=((0, 1), (0, 1)), B=40, c=5) for j in range(D)]
+    for correction in (None, "miller-madow"):
+        grids = {"B": 40, "c": 5, "correction": correction}
+        scorer = DPMICScorer(epsilon=math.inf, **grids, **PUBLIC).fit(X, y)
+        assert scorer.scores_.tolist() == [mic_r(x, y, bounds=((0, 1), (0, 1)), **grids) for x in X.T]
     assert scorer.noise_scale_ == 0
     assert scorer.privacy_spent_ == (math.inf, 0.0)
     np.testing.assert_array_equal(scorer.scores_interval(), [scorer.scores_, scorer.scores_])
@@ -62,9 +65,11 @@ def test_infinite_epsilon_gives_exactly_the_discrete_scores_without_privacy(tabl
     X, y = table
     codes = np.digitize(y, [0.2, 0.5])
     labels = np.array(["high", "low", "mid"])[[1, 2, 0]][codes]
-    scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, bounds=(0, 1), classes=["low", "mid", "high"]).fit(X, labels)
-    target = AgainstClasses(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5)
-    assert scorer.scores_.tolist() == [target.score(X[:, j], (0, 1)) for j in range(D)]
+    public = {"bounds": (0, 1), "classes": ["low", "mid", "high"]}
+    for correction in (None, "miller-madow"):
+        scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, correction=correction, **public).fit(X, labels)
+        target = AgainstClasses(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5, correction)
+        assert scorer.scores_.tolist() == [target.score(x, (0, 1)) for x in X.T]
     assert scorer.ranking_[2] == 1
 
 
@@ -114,8 +119,10 @@ def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
 @seeded
 def test_one_pair_function_is_the_scorer_of_one_feature(table):
     X, y = table
-    one = mic_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), correction=None, random_state=0)
+    one = mic_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=0)
     assert one == DPMICScorer(epsilon=1, random_state=0, **PUBLIC).fit(X[:, [2]], y).scores_[0]
+    two = mtv_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=0)
+    assert two == DPMICScorer(epsilon=1, random_state=0, statistic="mtv_r", **PUBLIC).fit(X[:, [2]], y).scores_[0]
     for correction in (None, "miller-madow"):
         arguments = {"bounds": ((0, 1), (0, 1)), "B": 0.6, "c": 5, "correction": correction}
         assert mic_r_laplace(X[:, 2], y, epsilon=math.inf, **arguments) == mic_r(X[:, 2], y, **arguments)

@@ -35,8 +35,9 @@ def neighbours():
 
 
 def raw_steps(X, y, statistic="mic_r"):
+    of_a_pair = {"bounds": ((0, 1), (0, 1)), "B": 12, "c": 2}
     if statistic == "mic_r":
-        scores = np.array([mic_r(x, y, bounds=((0, 1), (0, 1)), B=12, c=2) for x in X.T])
+        scores = np.array([mic_r(x, y, correction="miller-madow", **of_a_pair) for x in X.T])
     else:
         scores = DPMICScorer(statistic=statistic, epsilon=math.inf, target_bounds=(0, 1), **PUBLIC).fit(X, y).scores_
     return mechanisms.to_grid(scores)

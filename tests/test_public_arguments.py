@@ -222,7 +222,7 @@ def test_a_search_and_a_ledger_refuse_an_epsilon_that_no_float_holds(tmp_path):
 
 LARGE = 1.7e308
 LINE = np.linspace(-1, 1, N)
-BY_DATA = {"epsilon": math.inf, "bounds": "data", "B": 9}
+BY_DATA = {"epsilon": math.inf, "bounds": "data", "B": 9, "correction": None}
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

@@ -276,6 +276,7 @@ def test_one_row_with_nanoseconds_moves_nothing_that_is_scored():
         dates = pandas.to_datetime(pandas.Series(rows), format="ISO8601")
         lowest = pandas.Timestamp("2023-03-01").value // 10**9
         public = {"epsilon": math.inf, "bounds": (lowest, lowest + N), "target_bounds": (0, 1), "B": 9}
+        public |= {"correction": None}
         with pytest.raises(ValueError, match=r"got dates or durations in columns \['at'\]"):
             DPMICScorer(**public).fit(dates.to_frame("at"), y)
         as_advised = ((dates - origin) / unit).to_frame("at")

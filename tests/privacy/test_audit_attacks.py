@@ -97,7 +97,8 @@ def release_at_two_epsilons(random_state):
     X = np.column_stack([np.where(rng.random(400) < keep, y, rng.random(400)) for keep in (0.3, 0.5, 0.6)])
     scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), B=12, c=5, random_state=random_state)
     fitted = [clone(scorer).set_params(epsilon=epsilon).fit(X, y) for epsilon in (10.0, 25.0)]
-    exact = to_grid([mic_r(column, y, bounds=((0, 1), (0, 1)), B=12, c=5) for column in X.T])
+    grids = {"bounds": ((0, 1), (0, 1)), "B": 12, "c": 5, "correction": "miller-madow"}
+    exact = to_grid([mic_r(column, y, **grids) for column in X.T])
     return *((scorer.scores_, scorer.noise_scale_) for scorer in fitted), exact.astype(np.int64)
 
 

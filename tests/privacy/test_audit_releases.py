@@ -18,8 +18,14 @@ from tests.privacy.auditing import exchange, privacy_loss_at_least
 
 ALPHA = 1e-2
 EPSILON = 1.0
-PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
-PAIR = {"bounds": ((0, 1), (0, 1)), "B": 4, "c": 1}
+PUBLIC = {
+    "bounds": (0, 1),
+    "target_bounds": (0, 1),
+    "B": 4,
+    "c": 1,
+    "correction": None,
+}  # which attains the sensitivity
+PAIR = {"bounds": ((0, 1), (0, 1)), "B": 4, "c": 1, "correction": None}
 COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
 TOGETHER = 4  # features that are audited as one release
 GROUPS = 100  # of those
@@ -73,8 +79,13 @@ def release_scores(table, source, epsilon=EPSILON):
 
 def release_scores_against_classes(table, source, epsilon=EPSILON):
     X, y = np.repeat(table[0], COPIES, axis=1), table[1]
-    public = {"bounds": (0, 1), "classes": [0, 1], "B": 4, "c": 1}
+    public = {"bounds": (0, 1), "classes": [0, 1], "B": 4, "c": 1, "correction": None}
     return DPMICScorer(epsilon=COPIES * epsilon, random_state=source, **public).fit(X, y).scores_
+
+
+def release_scores_of_mtv_r(table, source, epsilon=EPSILON):
+    X, y = np.repeat(table[0], COPIES, axis=1), table[1]
+    return DPMICScorer(statistic="mtv_r", epsilon=COPIES * epsilon, random_state=source, **PUBLIC).fit(X, y).scores_
 
 
 def release_scores_together(table, source, epsilon=EPSILON):
@@ -134,6 +145,7 @@ AUDITS = {
     "mic_e_laplace": (release_mic_e_laplace, zigzag, is_one, 700),
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
+    "scores of mtv_r": (release_scores_of_mtv_r, lone_record, is_zero, 30),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
     "counts": (release_counts, lone_record, is_so, 15),
     "support": (release_support, contest, is_first, 400),
@@ -170,6 +182,7 @@ def test_half_the_noise_is_found_out(name):
     [
         ("scores", 4),
         ("scores against classes", 4),
+        ("scores of mtv_r", 4),
         pytest.param("counts", 4, marks=pytest.mark.slow),
         pytest.param("mic_r_laplace", 16, marks=pytest.mark.slow),
     ],

@@ -224,4 +224,4 @@ def test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score(name, n_c
     if name == "geometric":
         assert looked_up == [("B", 90, epsilon, None), ("parts", 90, epsilon, n_classes)]
     else:
-        assert looked_up == [("B", 90, epsilon, n_classes), ("c", 90, epsilon, n_classes)]
+        assert looked_up == [(name, 90, epsilon, n_classes, "miller-madow") for name in "Bc"]
