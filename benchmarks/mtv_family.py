@@ -90,8 +90,8 @@ def of_sides(keep=lambda groups: True, **changes):
 
 NUMERIC = {
     "default": DEFAULT,
-    "default, half the master parts": replace(DEFAULT, n_master=256),
-    "default, twice the master parts": replace(DEFAULT, n_master=1024),
+    "default, half the master parts": replace(DEFAULT, n_master=304),
+    "default, twice the master parts": replace(DEFAULT, n_master=1216),
     **{f"default, k <= {k}": of_sides(k_max=k) for k in (4, 8, 12, 24)},
     **{f"default, penalty {penalty}": replace(DEFAULT, penalty=penalty) for penalty in (0.0, 0.5, 1.0)},
     "default, intervals do not count": of_sides(size=2.0),

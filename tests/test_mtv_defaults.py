@@ -7,13 +7,13 @@ from skdpmic.mtv_defaults import resolve_mtv
 
 
 def test_numbers_are_kept_exponents_are_sizes_and_auto_is_each_on_its_own():
-    assert resolve_mtv("auto", "auto", 1000, 1.0) == (32, 32)
-    assert resolve_mtv(20, "auto", 1000, 1.0) == (20, 32)
+    assert resolve_mtv("auto", "auto", 1000, 1.0) == (32, 38)
+    assert resolve_mtv(20, "auto", 1000, 1.0) == (20, 38)
     assert resolve_mtv("auto", 3, 1000, 0.01) == (32, 3)
     assert resolve_mtv(0.5, 2.5, 400, 1.0, 3) == (20, 2.5)
 
 
-@pytest.mark.parametrize("n_classes", [None, 2, 5, 9, 10, 37])
+@pytest.mark.parametrize("n_classes", [None, 2, 7, 8, 10, 37])
 def test_automatic_counts_take_at_most_20_kB_a_feature(n_classes):
     B, c = resolve_mtv("auto", "auto", 1000, 1.0, n_classes)
     family = numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)

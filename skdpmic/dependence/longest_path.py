@@ -109,12 +109,15 @@ def longest(walk, k_max):
 def longest_on_lines(walk, bisections, k_max):
     """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
 
-    There D_1 = -D_0, so the walk is on a line, and only its turning points are needed: a path through another point is
-    not shorter when it goes through one of the ends of the run instead. One pass is enough for each k, as |a - b| is
-    the larger of a - b and b - a: it keeps the best start of a rise, and of a fall. Three k share a pass, in which
-    nothing but `best` is read from memory and nothing branches.
+    There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
+    path through another point is not shorter when it goes to the highest or the lowest one instead. For the same reason
+    a path goes from valleys to peaks and from peaks to valleys, but for its ends. So one pass is enough for each k,
+    which keeps the best start of a rise and of a fall: ``low``, the largest best_{k-1}(s) - D(s) of the valleys so far,
+    and ``high``, the largest best_{k-1}(s) + D(s) of the peaks. Three k share a pass, in which nothing but `best` is
+    read from memory and nothing branches.
     """
     n_columns, n_steps = walk.shape
+    one, two = np.uint64(1), np.uint64(2)
     line = np.empty(n_steps, dtype=np.int64)
     best = np.empty(n_steps, dtype=np.int64)
     lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
@@ -126,27 +129,32 @@ def longest_on_lines(walk, bisections, k_max):
                 for t in range(n_steps):
                     line[t] += 2 * walk[j, t]
         end = _keep_turning_points(line)
-        for t in range(end):
+        upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
+        for t in range(end + one):
+            line[t] *= upside  # so that the first turning point is a peak
             best[t] = abs(line[t])
+        longest = np.int64(0)
         for k in range(0, k_max - 1, 3):
-            first = second = third = np.int64(0)
-            rise = fall = rise_2 = fall_2 = rise_3 = fall_3 = np.int64(0)
-            for t in range(end):
-                here, before = line[t], best[t]
-                first = max(rise + here, fall - here)
-                second = max(rise_2 + here, fall_2 - here)
-                third = max(rise_3 + here, fall_3 - here)
-                rise, fall = max(rise, before - here), max(fall, before + here)
-                rise_2, fall_2 = max(rise_2, first - here), max(fall_2, first + here)
-                rise_3, fall_3 = max(rise_3, second - here), max(fall_3, second + here)
+            low = low_2 = low_3 = high = high_2 = high_3 = np.int64(0)
+            for t in range(one, end, two):
+                peak, before = line[t], best[t]
+                first, second, third = low + peak, low_2 + peak, low_3 + peak
+                high, high_2, high_3 = max(high, before + peak), max(high_2, first + peak), max(high_3, second + peak)
                 best[t] = third
-            lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, third
+                valley, before = line[t + one], best[t + one]  # or the end
+                first, second, third = high - valley, high_2 - valley, high_3 - valley
+                low, low_2, low_3 = max(low, before - valley), max(low_2, first - valley), max(low_3, second - valley)
+                best[t + one] = third
+            first = max(longest, low, high)  # the last piece leads back to 0; fewer pieces will do as well
+            second = max(first, low_2, high_2)
+            longest = max(second, low_3, high_3)
+            lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, longest
     return lengths
 
 
 @leaf
 def _keep_turning_points(line):
-    """Move the ends and the points where the line turns to its front; how many these are, as an unsigned number."""
+    """Move the ends and the points where the line turns to its front; where its end is then, as an unsigned number."""
     last, one = np.uint64(1), np.uint64(1)
     rises = line[1] >= line[0]
     for t in range(np.uint64(2), np.uint64(len(line))):
@@ -154,4 +162,4 @@ def _keep_turning_points(line):
         last += np.uint64(not goes_on)  # else the point before was on the way
         rises = rises == goes_on
         line[last] = line[t]
-    return last + one
+    return last

@@ -54,7 +54,7 @@ class AgainstClasses(_Target):
         super().__init__(ClassCounts(family), codes)
 
 
-def mtv_r(x, y, *, bounds, B=32, c=32):
+def mtv_r(x, y, *, bounds, B=32, c=38):
     """MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
     The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
@@ -73,7 +73,7 @@ def mtv_r(x, y, *, bounds, B=32, c=32):
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
         stands for ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. So x
         is merged into at most B / 2 parts.
-    c : float, default=32
+    c : float, default=38
         How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
         range that is much too wide takes a larger one.
 

@@ -26,7 +26,7 @@ def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, ran
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable. It must not be read off the data.
     B, c : float or "auto", default="auto"
-        As in :func:`mtv_r`; "auto" takes 32 for each.
+        As in :func:`mtv_r`; "auto" takes its defaults, 32 and 38.
     ledger : BudgetLedger, default=None
         Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None

@@ -191,7 +191,7 @@ for x, y in ((*X.T,), X.T.astype(np.float32), (X > 0.5).T, X.T.tolist(), np.arra
     mtv_r(x, y, bounds=bounds), mtv_r_laplace(x, y, epsilon=1, bounds=bounds, B=8, c=4)
     for rank_statistic in (kendall_laplace, spearman_laplace, chatterjee_laplace, distance_correlation_laplace):
         rank_statistic(x, y, epsilon=1)
-for n_classes in (2, 3):
+for n_classes in (2, 5):
     AgainstClasses(np.arange(60) % n_classes, class_family(20, 4, n_classes)).score(X[:, 0], (0, 1))
 mic_pairs(X), mic_star(X, 0.1, n_master=10, n_fixed=10)
 for n in (60, 6000):

@@ -1,7 +1,7 @@
 """MTVr is what its definition says: the kernels agree with all merges in exact fractions, to the rounding error."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -129,6 +129,15 @@ def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
         for k_max in range(2, 9):
             found = longest_on_lines(walk, np.array([[0, 1]]), k_max)[0, : k_max - 1]
             assert found.tolist() == plain_lengths(walk, k_max)
+
+
+def test_paths_along_all_short_lines_are_the_longest():
+    for n_steps in (2, 3, 5):
+        for steps in product([-2, -1, 0, 1, 2], repeat=n_steps - 1):
+            line = np.cumsum([0, *steps, -sum(steps)])
+            walk = np.stack([line, -line])
+            found = longest_on_lines(walk, np.array([[0, 1], [1, 0]]), 6)
+            assert found[0, :5].tolist() == found[1, :5].tolist() == plain_lengths(walk, 6)
 
 
 def test_lengths_are_exact_up_to_the_most_records():
