@@ -53,7 +53,7 @@ CHOICE, CHECK = 0, 2
 REPETITIONS = {
     CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
     CHECK: {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2}
-    | {20_000: 1, 60_000: 1, 100_000: 1, 10**6: 1},
+    | {20_000: 1, 60_000: 1, 100_000: 1},
 }
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
@@ -86,10 +86,11 @@ def settings(n, n_classes, correction=MM):
     many = n >= 30_000  # small ones are out of the question here, and each takes a pass over the records
     if n_classes:
         parts = [size for size in PARTS_GRID if size * n_classes <= 4 * n and (not many or size >= 12)]
-        return [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
-    if correction == MM:
+        grid = [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
+    elif correction == MM:
         grid = [(B, c) for B, c in product(CLOSED_B, CLOSED_C) if B <= n and (not many or (B >= 100 and c >= 3))]
-        return [setting for setting in grid if steps(*setting) <= 2 * time_limit(n)]
+    if n_classes or correction == MM:
+        return [s for s in grid if steps(*s, n_classes, correction) <= 2 * time_limit(n, n_classes, correction)]
     if many:
         return [(B, c) for B, c in product(B_GRID, C_GRID) if B >= 60 and c >= 3]
     finer = [s for s in product(FINER_B, FINER_C) if steps(*s, 0, None) <= time_limit(n, 0, None)]

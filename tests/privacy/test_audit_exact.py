@@ -15,7 +15,6 @@ from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
-    mic_r_discrete_sensitivity,
     mic_r_sensitivity,
 )
 from skdpmic.privacy.top_k import OneShotTopK
@@ -99,7 +98,7 @@ def test_no_small_table_changes_a_score_against_classes_by_more_than_the_sensiti
         return dp_mic_classif(X, y, epsilon=math.inf, bounds=(0, 1), classes=classes, B=B, c=2)
 
     largest = largest_change_of_scores(scores_of, n, THREE, classes)
-    assert largest == pytest.approx(mic_r_discrete_sensitivity(n, n_classes, B), abs=ERROR)
+    assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
 
 
 # --- The samplers: every path of their random choices -----------------------------------------------------------
