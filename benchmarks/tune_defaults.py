@@ -53,7 +53,7 @@ CHOICE, CHECK = 0, 2
 REPETITIONS = {
     CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
     CHECK: {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2}
-    | {20_000: 1, 60_000: 1, 100_000: 1, 10**6: 1},
+    | {20_000: 1, 60_000: 1, 100_000: 1},
 }
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
@@ -64,8 +64,8 @@ TIE = 0.02  # and where time is short
 KEEP = 0.05  # and for what a larger epsilon has
 
 # With the correction, B is the square of the most merged parts: in between, only the fixed parts grow.
-CLOSED_B = tuple(k * k for k in (*range(2, 15), 16, 18, 20, 22, 25, 28, 32))
-CLOSED_C = (2, 3, 4, 5, 6, 8, 10)
+CLOSED_B = tuple(k * k for k in (*range(2, 17), 18, 20, 22, 24, 28))
+CLOSED_C = (2, 3, 4, 5, 6, 8, 10, 12)
 # Without, there are more of them where time is the limit.
 B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
 C_GRID = (1, 2, 3, 5, 8)
@@ -74,7 +74,7 @@ FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
 
 TIME = {  # steps that a score of n records may take, see `steps` and `time_limit`
-    MM: {1000: 200_000, 5000: 700_000, 10_000: 1_200_000, 30_000: 4_000_000},
+    MM: {1000: 160_000, 5000: 800_000, 10_000: 1_500_000, 30_000: 3_000_000},
     None: {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000},
 }
 
@@ -85,11 +85,12 @@ def settings(n, n_classes, correction=MM):
     """All (B, c) of the grid for a target with that many classes."""
     many = n >= 30_000  # small ones are out of the question here, and each takes a pass over the records
     if n_classes:
-        parts = [size for size in PARTS_GRID if not many or size >= 12]
-        return [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
-    if correction == MM:
+        parts = [size for size in PARTS_GRID if size * n_classes <= 4 * n and (not many or size >= 12)]
+        grid = [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
+    elif correction == MM:
         grid = [(B, c) for B, c in product(CLOSED_B, CLOSED_C) if B <= n and (not many or (B >= 100 and c >= 3))]
-        return [setting for setting in grid if steps(*setting) <= 2 * time_limit(n)]
+    if n_classes or correction == MM:
+        return [s for s in grid if steps(*s, n_classes, correction) <= 2 * time_limit(n, n_classes, correction)]
     if many:
         return [(B, c) for B, c in product(B_GRID, C_GRID) if B >= 60 and c >= 3]
     finer = [s for s in product(FINER_B, FINER_C) if steps(*s, 0, None) <= time_limit(n, 0, None)]
@@ -98,21 +99,22 @@ def settings(n, n_classes, correction=MM):
 
 def steps(B, c, n_classes=0, correction=MM):
     """Look-ups of OptimizeAxis, and what a grid takes besides, counted in look-ups: about 1 ns each."""
-    if n_classes:
-        plan = discrete_plan(B, c, n_classes)
-    else:
-        plan = closed_plan(B, c, "reduced") if correction else needed_grids(continuous_plan(B, c, "reduced"))
-    n_fixed, n_master, _ = plan.T
-    return float((n_master**2 * n_fixed + 10_000).sum())
+    if n_classes:  # one orientation, and more merged parts than fixed ones
+        n_fixed, n_master, k_max = discrete_plan(B, c, n_classes)[0].tolist()
+        return n_master**2 * (n_fixed + k_max) / 2 + 10_000
+    plan = closed_plan(B, c, "reduced") if correction else needed_grids(continuous_plan(B, c, "reduced"))
+    n_fixed, n_master, k_max = plan.T
+    once = (k_max == 2) & (correction is not None)  # two parts take one look at each cut
+    return float((np.where(once, n_master, n_master**2) * n_fixed + 10_000).sum())
 
 
 def time_limit(n, n_classes=0, correction=MM):
     """Steps with which a score takes at most 1/27 of scikit-learn's mutual information; without a correction, 1/20.
 
-    Below 1,000 records as many as there. Against classes, where a score has but one table, and without a correction
-    from 30,000 records on, it takes less than that at every B and c of the grid.
+    Below 1,000 records as many as there. Without a correction, against classes and from 30,000 records on it takes less
+    than that at every B and c of the grid.
     """
-    if n_classes or (correction is None and n >= 30_000):
+    if correction is None and (n_classes or n >= 30_000):
         return math.inf
     limits = TIME[correction] | ({30_000: steps(200, 8, 0, None)} if correction is None else {})
     return math.exp(np.interp(math.log(n), np.log([*limits]), np.log([*limits.values()])))
@@ -278,19 +280,21 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
 # --- The table ------------------------------------------------------------------------------------------------------
 
 
-def choose(scores, keys, n, n_classes, correction=MM):
-    """B and c for each epsilon: epsilon -> (B, c).
+def choose(scores, keys, n, n_classes, correction=MM, least_B=0):
+    """B and c for each epsilon: epsilon -> (B, c); no B below `least_B`.
 
     A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise drowns all
     differences, the setting remains one that is good without noise.
     """
     grid, fit = settings(n, n_classes, correction), affordable(n, n_classes, correction)
+    fit &= np.array([B >= least_B for B, _ in grid])
     chosen, kept = {}, None
     for epsilon in sorted(EPSILONS, reverse=True):
         errors = weighted_sums(scores, keys, n, epsilon, n_classes)
         least = errors[fit].min()
         if kept is None or errors[kept] > (1 + KEEP) * least:
-            if least > (1 + KEEP) * errors.min():  # time is short: of what is as good, what sees the finest waves
+            if correction is None and least > (1 + KEEP) * errors.min():
+                # Time is short: of what is as good, what sees the finest waves.
                 near = np.flatnonzero(fit & (errors <= (1 + TIE) * least))
                 kept = max(near, key=lambda i: grid[i][0])
             else:
@@ -302,10 +306,11 @@ def choose(scores, keys, n, n_classes, correction=MM):
 
 def write_table(options):
     found = score_all(options, CHOICE)
-    chosen = {
-        (n_classes, n): choose(scores, options.keys, n, n_classes, options.correction)
-        for (n, n_classes), scores in found.items()
-    }
+    chosen = {}
+    for (n, n_classes), scores in sorted(found.items()):  # more records never get coarser grids
+        fewer = [max(B for B, _ in chosen[key].values()) for key in chosen if key[0] == n_classes]
+        at_least = max(fewer, default=0) if options.correction else 0
+        chosen[n_classes, n] = choose(scores, options.keys, n, n_classes, options.correction, at_least)
     with open(options.table, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["n_classes", "epsilon", "n", "B", "c"])

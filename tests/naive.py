@@ -11,7 +11,8 @@ def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
     best = 0.0
     for free, free_bounds, fixed, fixed_bounds in ((x, x_bounds, y, y_bounds), (y, y_bounds, x, x_bounds)):
         for n_fixed, k_max in sizes:
-            n_master = max(2, math.floor(c * (k_max if master == "reduced" else n_fixed)))
+            finest = k_max if correction is None else max(k for _, k in sizes)
+            n_master = max(2, math.floor(c * (finest if master == "reduced" else n_fixed)))
             counts = naive_counts(
                 naive_parts(free, free_bounds, n_master), n_master, naive_parts(fixed, fixed_bounds, n_fixed), n_fixed
             )
@@ -25,13 +26,10 @@ def naive_sizes(B):
 
 
 def naive_closed_sizes(B):
-    """The same with a correction: the root of B, its half rounded up, and so on; as many fixed parts as B allows."""
-    k = max(k for k in range(2, math.floor(B)) if k * k <= B)
-    sizes = [(math.floor(B / k), k)]
-    while k > 2:
-        k = math.ceil(k / 2)
-        sizes.append((math.floor(B / k), k))
-    return sizes
+    """The same with a correction: the root of B, its half, its quarter and so on, rounded up, from 4 on; and 2."""
+    root = max(k for k in range(2, math.floor(B)) if k * k <= B)
+    merged = {2, root, *(half for i in range(1, 20) if (half := math.ceil(root / 2**i)) >= 4)}
+    return [(math.floor(B / k), k) for k in merged]
 
 
 def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c, correction=None):

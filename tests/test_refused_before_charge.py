@@ -139,6 +139,14 @@ def test_too_large_grids_of_a_pair_are_refused(name, change, message, ledger):
     assert ledger.entries() == []
 
 
+@pytest.mark.parametrize("correction", ["none", 1, True, np.array(["miller-madow"])])
+def test_a_correction_that_does_not_exist_is_refused_for_a_pair(correction, ledger):
+    function, public = PAIRS["laplace"]
+    with pytest.raises(ValueError, match="correction must be None or 'miller-madow', got"):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, correction=correction, **public)
+    assert ledger.entries() == []
+
+
 @pytest.mark.parametrize("change, message", TOO_LARGE)
 def test_too_large_grids_are_refused_by_the_function_forms(change, message, ledger):
     name = message.partition(" ")[0]

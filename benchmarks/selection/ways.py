@@ -10,7 +10,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from benchmarks.selection import rivals
 from skdpmic import DPMICScorer, PrivacyLeakWarning
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
-from skdpmic.privacy.sensitivity import mic_r_discrete_sensitivity, mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -77,7 +77,7 @@ def private_ways(scores, k, d, epsilons, n_features=None):
     for score, epsilon in product(PRIVATE_SCORES, epsilons):
         for mechanism in (SUPPORT, EVEN, GAUSSIAN) if score == "MICr" else (SUPPORT, EVEN):
             grid = grid_for(score, mechanism, epsilon, k, d, scores.n, scores.n_classes)
-            scale = noise_scale(score, mechanism, epsilon, k, d, scores.n, scores.n_classes, B=grid and grid[0])
+            scale = noise_scale(score, mechanism, epsilon, k, d, scores.n, scores.n_classes)
             yield score, mechanism, epsilon, scores.of(score, grid, n_features), scale
 
 
@@ -128,9 +128,9 @@ def grid_for(score, mechanism, epsilon, k, d, n, n_classes=None):
     return automatic_grid(n, per_score[mechanism](), n_classes)
 
 
-def noise_scale(score, mechanism, epsilon, k, d, n, n_classes=None, B=None):
+def noise_scale(score, mechanism, epsilon, k, d, n, n_classes=None):
     """Scale of the noise on each score, from the package's mechanisms."""
-    steps = grid_sensitivity(_sensitivity(score, n, n_classes, B), _ROUNDING_ERROR)
+    steps = grid_sensitivity(_sensitivity(score, n, n_classes), _ROUNDING_ERROR)
     if mechanism == SUPPORT:
         return OneShotTopK.for_budget(epsilon, k, steps).noise_scale
     if mechanism == EVEN:
@@ -138,9 +138,9 @@ def noise_scale(score, mechanism, epsilon, k, d, n, n_classes=None, B=None):
     return GaussianMechanism.for_budget(epsilon, DELTA, d, steps).noise_scale
 
 
-def _sensitivity(score, n, n_classes, B):
+def _sensitivity(score, n, n_classes):
     if score == "MICr":
-        return mic_r_sensitivity(n) if n_classes is None else mic_r_discrete_sensitivity(n, n_classes, B)
+        return mic_r_sensitivity(n)
     if score == "binned MI":
         return rivals.binned_information_sensitivity(n, n_classes)
     of_score = {

@@ -42,26 +42,26 @@ def continuous_plan(B, c, master):
     """
     n_fixed = np.arange(2, int(B // 2) + 1)
     k_max = np.minimum(n_fixed, (B // n_fixed).astype(np.int64))
-    return np.stack([n_fixed, _master_sizes(n_fixed, k_max, c, master), k_max], axis=1)
+    n_master = np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    return np.stack([n_fixed, n_master, k_max], axis=1)
 
 
 def closed_plan(B, c, master):
     """The few grids that MICr looks at with a correction for chance; rows as of :func:`continuous_plan`.
 
-    The merged parts are the square root of B, half of that and so on, down to 2, each with as many fixed parts as B
-    allows. No grid has fewer fixed than merged parts, and merges into fewer parts are looked at too: these two make the
-    sensitivity that of all grids together (``docs/theory/closed_family.md``).
+    The merged parts are at most the square root of B, half of that and so on, not below 4, and 2; each with as many
+    fixed parts as B allows. No grid has fewer fixed than merged parts, and merges into fewer parts are looked at too:
+    these two make the sensitivity that of all grids together (``docs/theory/closed_family.md``).
     """
     sizes = [finest_merge(B)]
-    while sizes[-1] > 2:
+    while sizes[-1] > 6:
         sizes.append((sizes[-1] + 1) // 2)
-    k_max = np.array(sizes[::-1])
+    k_max = np.unique([2, *sizes])
     n_fixed = (B // k_max).astype(np.int64)
-    return np.stack([n_fixed, _master_sizes(n_fixed, k_max, c, master), k_max], axis=1)
-
-
-def _master_sizes(n_fixed, k_max, c, master):
-    return np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    # Where a side is cut matters most with few merged parts, whose grids cost least: one master partition serves all.
+    n_master = np.maximum((c * (k_max[-1] if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    plan = np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
+    return plan[np.argsort(plan[:, 1], kind="stable")]
 
 
 def needed_grids(plan):
@@ -301,8 +301,9 @@ def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced", correction=None):
     correction : None or "miller-madow", default=None
         With "miller-madow", what a grid shows by chance on average, ``(k - 1) (l - 1) / (2 n_samples ln 2)`` bits
         [2]_, is taken off its I, and few sizes of the fixed axis are looked at: ``l = B // K`` for K the square root
-        of B, half of it, and so on down to 2, each with all k up to K. That is nearer to the MIC of a large sample, in
-        a fraction of the time. None is the statistic of [1]_.
+        of B, half of it, and so on as long as that is 4 or more, and 2, each with all k up to K and one master
+        partition of c times the root of B. That is nearer to the MIC of a large sample, in a fraction of the time.
+        None is the statistic of [1]_.
 
     Returns
     -------

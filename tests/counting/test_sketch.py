@@ -80,20 +80,29 @@ def test_any_chunking_order_and_merge_tree_gives_the_same_counts(kind, how):
     assert whole.n_samples == N
 
 
-@pytest.mark.parametrize("n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (3000, 12, 5), (3000, 60, 5), (300, 150, 2)])
-def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c):
+@pytest.mark.parametrize(
+    "n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (3000, 12, 5), (3000, 60, 5), (300, 150, 2), (9000, 64, 3)]
+)
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c, correction):
     rng = np.random.default_rng(n)
     for spread in (0.2, 1, 3):  # values outside the bounds, and empty parts
         x = np.round(rng.random(n) * spread, 2)
         y = np.round(np.sin(5 * x) + 0.3 * rng.standard_normal(n), 2)
-        codes = np.digitize(y, [-0.3, 0, 0.3])
+        codes, three = np.digitize(y, [-0.3, 0, 0.3]), np.digitize(y, [-0.3, 0.3])
         bounds, y_bounds = (-0.1, 0.7), (-1, 1.3)
         for grids, target, whole in [
-            (ContinuousGrids(y_bounds, B, c), y, AgainstNumbers(y, y_bounds, B, c)),
-            (DiscreteGrids(5, B, c), codes, AgainstClasses(codes, 5, B, c)),
+            (
+                ContinuousGrids(y_bounds, B, c, correction),
+                y,
+                AgainstNumbers(y, y_bounds, B, c, correction=correction),
+            ),
+            (DiscreteGrids(5, B, c, correction), codes, AgainstClasses(codes, 5, B, c, correction)),
+            (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
         ]:
             parts = np.array_split(np.arange(n), 3)
             counts = sum(grids.count(x[part], bounds, grids.place(target[part])) for part in parts)
+            assert counts.sum() == n * grids.n_tables
             scorer = GridScorer(grids, n)
             assert scorer.score(counts, bounds) == whole.score(x, bounds)
             assert scorer.rounding_error == whole.rounding_error
