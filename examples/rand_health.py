@@ -89,7 +89,7 @@ def parse(argv):
     parser.add_argument("--k", type=int, default=4, help="features to keep")
     parser.add_argument("--output", default="rand_health.png", help="where the chart is saved")
     parser.add_argument("--quick", action="store_true", help="2 folds and small models")
-    parser.add_argument("--seed", type=int, help="for tests only: known noise protects nobody")
+    parser.add_argument("--seed", type=int, help="for tests only: known noise gives no privacy")
     return parser.parse_args(argv)
 
 

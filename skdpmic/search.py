@@ -108,7 +108,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         Where the cost of the choice is written before any candidate is fitted. The private estimators inside
         `estimator` write that of the refit to their own `ledger`.
     n_jobs : int, default=None
-        Fits at the same time, as joblib counts jobs. In processes, as is joblib's default; threads take turns, because
+        Number of parallel jobs (see joblib): fits. In processes, as is joblib's default; threads take turns, because
         they share the global random generators.
     random_state : None, int or RandomState, default=None
         None draws subsets and noise from the operating system's entropy. A seed is for tests; it breaks the

@@ -35,7 +35,7 @@ def count_rows(empty, X, y):
     >>> from functools import partial, reduce
     >>> import numpy as np
     >>> from skdpmic import DPMICScorer, RangeGridSketch
-    >>> from skdpmic.counting.distributed import count_rows
+    >>> from skdpmic.counting import count_rows
     >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
     >>> y = (X[:, 1] - 0.5) ** 2
     >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))

@@ -176,7 +176,7 @@ class RangeGridSketch:
         y : array-like of shape (n_chunk_samples,)
             The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
         n_jobs : int, default=None
-            Features counted at the same time, as joblib counts jobs.
+            Number of parallel jobs (see joblib).
 
         Returns
         -------

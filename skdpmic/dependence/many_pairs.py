@@ -127,7 +127,7 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
     correction : None or "miller-madow", default=None
         As for :func:`mic_r`.
     n_jobs : int, default=None
-        Threads, as joblib counts them. The result does not depend on it.
+        Number of parallel threads (see joblib). The result does not depend on it.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="re
     correction : None or "miller-madow", default=None
         As for :func:`mic_r`.
     n_jobs : int, default=None
-        Threads, as joblib counts them. The result does not depend on it.
+        Number of parallel threads (see joblib). The result does not depend on it.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def exact(number):
 
 
 def warn_of_seed(stacklevel):
-    """Warn that noise which can be drawn again protects nobody."""
+    """Warn that noise which can be drawn again gives no privacy."""
     warnings.warn(
         "random_state is set, so whoever knows the seed can subtract the noise: the privacy guarantee does not hold. "
         "Two fits with one seed and different epsilon, as clones in a grid search are, reveal the exact scores. "

@@ -85,7 +85,7 @@ class _NoisyScores:
 
 
 class LaplaceMechanism(_NoisyScores):
-    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; THEORY note "laplace").
+    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; ``docs/theory/laplace.md``).
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class LaplaceMechanism(_NoisyScores):
 
 
 class GaussianMechanism(_NoisyScores):
-    """Discrete Gaussian noise on several scores, whole budget (epsilon, delta) (THEORY note "gaussian").
+    """Discrete Gaussian noise on several scores, whole budget (epsilon, delta) (``docs/theory/gaussian.md``).
 
     Parameters
     ----------

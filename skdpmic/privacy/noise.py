@@ -19,7 +19,7 @@ def entropy_source(random_state=None):
     ----------
     random_state : None, int or RandomState
         None is the operating system's entropy. Anything else is a reproducible source, for tests: noise that
-        can be reproduced protects nobody.
+        can be reproduced gives no privacy.
 
     Raises
     ------

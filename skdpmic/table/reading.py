@@ -52,5 +52,5 @@ def refuse_dask(X):
     if is_dask_collection(X):
         raise TypeError(
             "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or its partitions "
-            "to skdpmic.counting.distributed.count_rows."
+            "to skdpmic.counting.count_rows."
         )
