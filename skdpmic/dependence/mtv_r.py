@@ -80,7 +80,7 @@ def mtv_r(x, y, *, bounds, B=32, c=38):
     Returns
     -------
     float
-        In [0, 1]: for independent variables about ``2.5 / sqrt(n_samples)``; for a noiseless relationship that the
+        In [0, 1]: for independent variables about ``3 / sqrt(n_samples)``; for a noiseless relationship that the
         grids resolve 1, or nearer to it the more samples there are.
 
     Raises

@@ -257,9 +257,9 @@ def test_no_climb_gets_above_the_sensitivity(family, n):
 @compiled_only
 @pytest.mark.slow
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
-@pytest.mark.parametrize("n", [10, 25, 60, 150, 500])
+@pytest.mark.parametrize("n", [10, 60, 500])
 def test_no_longer_climb_gets_above_the_sensitivity(family, n):
-    assert_no_climb_gets_above(family, n, seeds=range(5), n_steps=400)
+    assert_no_climb_gets_above(family, n, seeds=range(3), n_steps=300)
 
 
 @compiled_only
@@ -267,7 +267,7 @@ def test_no_longer_climb_gets_above_the_sensitivity(family, n):
 @pytest.mark.parametrize("family", DEFAULTS.values(), ids=DEFAULTS)
 @pytest.mark.parametrize("n", [20, 500])
 def test_no_climb_on_the_default_families_gets_above_the_sensitivity(family, n):
-    assert_no_climb_gets_above(family, n, seeds=(0, 1, 2), n_steps=200)
+    assert_no_climb_gets_above(family, n, seeds=(0, 1), n_steps=100)
 
 
 def test_a_climb_finds_out_too_small_a_sensitivity():
