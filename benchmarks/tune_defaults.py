@@ -24,6 +24,7 @@ from collections import defaultdict
 from functools import cache
 from itertools import product
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from scipy.special import entr, ndtr
@@ -427,11 +428,12 @@ def parse(argv):
 
 def main(argv=None):
     options = parse(argv)
-    mic_r.continuous_grids = cache(mic_r.continuous_grids.__wrapped__)  # of more settings than the package keeps
-    if "choose" in options.step:
-        write_table(options)
-    if "check" in options.step:
-        write_check(options, check(options))
+    all_grids = cache(mic_r.continuous_grids.__wrapped__)  # of more settings than the package keeps
+    with mock.patch.object(mic_r, "continuous_grids", all_grids):
+        if "choose" in options.step:
+            write_table(options)
+        if "check" in options.step:
+            write_check(options, check(options))
 
 
 if __name__ == "__main__":

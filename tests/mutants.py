@@ -57,10 +57,9 @@ MUTANTS = [
     Mutant("dependence/mic_r.py", "sizes = [finest_merge(B)]", "sizes = [round(B**0.5)]",
            "dependence/test_mic_r.py::test_the_plan_with_a_correction_is_closed"),
     Mutant("dependence/optimize_axis.py", "sum_ - offset * np.float64(k - one)", "sum_ - offset",
-           "dependence/test_optimize_axis.py::test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_"
-           "largest_entry[0.7213475204444817-5-3]"),
+           "dependence/test_optimize_axis.py::test_each_number_of_parts_has_its_own_offset[3]"),
     Mutant("dependence/optimize_axis.py", "(constant + two_parts - offset)", "(constant + two_parts - 2 * offset)",
-           "dependence/test_mic_r.py::test_equals_the_definition_by_brute_force[miller-madow-4-1-reduced-30-related]"),
+           "dependence/test_optimize_axis.py::test_each_number_of_parts_has_its_own_offset[2]"),
     Mutant("dependence/optimize_axis.py", "np.int64(_SLACK + np.uint64(4)", "-np.int64(_SLACK + np.uint64(4)",
            "dependence/test_optimize_axis.py::test_a_bound_is_raised_by_more_than_rounding_takes"),
     Mutant("privacy/sensitivity.py", "(size + 1) * _d", "size * _d",

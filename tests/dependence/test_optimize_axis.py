@@ -83,6 +83,15 @@ def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_larg
     assert found.pop() == pytest.approx(exact, abs=1e-14)
 
 
+@pytest.mark.parametrize("k", [2, 3, 5, 7])
+def test_each_number_of_parts_has_its_own_offset(k):
+    # Of a diagonal of an odd number of parts, the best entry is that of all of them.
+    counts = np.diag(np.full(k, 200))
+    offset = (k - 1) ** 2 * MILLER_MADOW / (200 * k)
+    for block in (1, k):
+        assert largest(counts, k, block, MILLER_MADOW) == pytest.approx(1 - offset / np.log2(k), abs=1e-14)
+
+
 @pytest.mark.parametrize("found_before", [0.0, 0.5])
 def test_bounds_spare_more_than_two_parts_where_more_was_found_before(found_before):
     counts = np.random.default_rng(0).multinomial(2000, np.full(320, 1 / 320)).reshape(40, 8)
