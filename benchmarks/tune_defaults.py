@@ -53,9 +53,11 @@ UNIT = (0.0, 1.0)
 CHOICE, CHECK = 0, 2
 REPETITIONS = {
     CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
-    CHECK: {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2}
-    | {20_000: 1, 60_000: 1, 100_000: 1},
+    CHECK: {35: 2, 100: 2, 350: 2, 1000: 2, 2500: 1, 5000: 2, 10_000: 1, 60_000: 1},
 }
+MORE_CHECKS = {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2} | {
+    n: 1 for n in (20_000, 60_000, 100_000, 10**6)
+}  # without a correction
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
@@ -416,6 +418,8 @@ def parse(argv):
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
+    if options.correction == "none":
+        options.repetitions = REPETITIONS | {CHECK: MORE_CHECKS}
     options.correction = None if options.correction == "none" else options.correction
     options.table = options.table or ROOT / "skdpmic" / TABLES[options.correction]
     options.cache = options.cache / str(options.correction)

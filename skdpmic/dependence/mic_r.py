@@ -54,8 +54,8 @@ def closed_plan(B, c, master):
     these two make the sensitivity that of all grids together (``docs/theory/closed_family.md``).
     """
     sizes = [finest_merge(B)]
-    while sizes[-1] > 6:
-        sizes.append((sizes[-1] + 1) // 2)
+    while (half := (sizes[-1] + 1) // 2) >= 4:
+        sizes.append(half)
     k_max = np.unique([2, *sizes])
     n_fixed = (B // k_max).astype(np.int64)
     # Where a side is cut matters most with few merged parts, whose grids cost least: one master partition serves all.
