@@ -45,6 +45,7 @@ def table():
 
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+corrected_B = partial(default_B, correction="miller-madow")
 
 
 # --- Scores ---------------------------------------------------------------------------------------------------
@@ -110,8 +111,8 @@ def test_any_number_of_classes_has_the_sensitivity_of_a_continuous_target(n_clas
 
 def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
     X, y = table
-    assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == default_B(N, 2 / D)
-    assert DPMICSelector(k=2, epsilon=2, release="support", **PUBLIC).fit(X, y).B_ == default_B(N, 2 / 4)
+    assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / D)
+    assert DPMICSelector(k=2, epsilon=2, release="support", **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / 4)
     assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).B_ == N**0.5
     assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).c_ == 2.5
 
@@ -197,7 +198,7 @@ def test_gaussian_noise_has_the_standard_deviation_of_the_accounting(table, esti
     exact = mic_r_sensitivity(N) * math.sqrt(D / (2 * rho_for(0.5, 1e-5)))
     assert exact <= fitted.noise_scale_ <= exact * (1 + 1e-5)
     assert fitted.epsilon_per_feature_ == pytest.approx(math.sqrt(2) * mic_r_sensitivity(N) / exact)
-    assert fitted.B_ == default_B(N, fitted.epsilon_per_feature_)
+    assert fitted.B_ == corrected_B(N, fitted.epsilon_per_feature_)
     assert fitted.privacy_spent_ == (0.5, 1e-5)
     assert sorted(fitted.ranking_) == list(range(1, D + 1))
 

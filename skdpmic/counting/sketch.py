@@ -65,7 +65,7 @@ class RangeGridSketch:
     n_classes : int or None
         Number of classes; None with a continuous target.
     nbytes : int
-        Memory that the counts take. At B = 150 and c = 5 a feature has 24 kB, and 128 kB at B = 400 and c = 8; without
+        Memory that the counts take. At B = 150 and c = 5 a feature has 45 kB, and 320 kB at B = 400 and c = 8; without
         a correction 330 kB and 4 MB; with classes, or for MTVr, up to 20 kB.
     ranges : list of n_features pairs
         The public range of each feature.

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from skdpmic.dependence.mtv_counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.dependence.mtv_family import class_family, numeric_family
@@ -38,7 +39,7 @@ class MtvRGrids(Measure):
     c: float
     n_classes: int | None
 
-    @property
+    @cached_property
     def _family(self):
         if self.n_classes is None:
             return numeric_family(self.B, self.c)
