@@ -82,11 +82,14 @@ def test_c_is_chosen_to_suit_a_large_B():
     assert 0 <= scores[0] <= 1
 
 
-def test_the_choice_is_a_function_of_public_numbers():
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_the_choice_is_a_function_of_public_numbers(correction):
     rng = np.random.default_rng(0)
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2}
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2, "correction": correction}
     fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
-    assert {(fit.B_, fit.c_) for fit in fits} == {(default_B(60, 1.0), default_c(60, 1.0))}
+    assert {(fit.B_, fit.c_) for fit in fits} == {
+        (default_B(60, 1.0, correction=correction), default_c(60, 1.0, correction=correction))
+    }
     labels = DPMICScorer(bounds=(0, 1), classes=range(4), epsilon=2).fit(rng.random((60, 2)), rng.integers(4, size=60))
     assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4), default_c(60, 1.0, 4))
 
