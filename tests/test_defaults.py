@@ -90,8 +90,9 @@ def test_the_choice_is_a_function_of_public_numbers(correction):
     assert {(fit.B_, fit.c_) for fit in fits} == {
         (default_B(60, 1.0, correction=correction), default_c(60, 1.0, correction=correction))
     }
-    labels = DPMICScorer(bounds=(0, 1), classes=range(4), epsilon=2).fit(rng.random((60, 2)), rng.integers(4, size=60))
-    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4), default_c(60, 1.0, 4))
+    del public["target_bounds"]
+    labels = DPMICScorer(classes=range(4), **public).fit(rng.random((60, 2)), rng.integers(4, size=60))
+    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4, correction), default_c(60, 1.0, 4, correction))
 
 
 # --- The figures behind the table -----------------------------------------------------------------------------------
