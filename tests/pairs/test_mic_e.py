@@ -88,7 +88,7 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 @compiled_only
 @pytest.mark.parametrize("B, c", CASES)
-@pytest.mark.parametrize("n", [4, 5, 6, 7, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [4, 5, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (7, 8))])
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_the_cut_at_1(n, B) + ERROR

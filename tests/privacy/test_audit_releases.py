@@ -181,7 +181,7 @@ def test_half_the_noise_is_found_out(name):
     "name, more_runs",
     [
         ("scores", 4),
-        ("scores against classes", 4),
+        pytest.param("scores against classes", 4, marks=pytest.mark.slow),
         ("scores of mtv_r", 4),
         pytest.param("counts", 4, marks=pytest.mark.slow),
         pytest.param("mic_r_laplace", 16, marks=pytest.mark.slow),

@@ -137,6 +137,7 @@ def test_noise_per_grid_as_published_is_not_epsilon_dp(n, epsilon, log_ratio):
     assert math.log(alike / one_moved) > 1.3 * epsilon
 
 
+@pytest.mark.slow
 def test_the_published_mechanism_gives_zero_as_often_as_the_calculation_says():
     # 4 standard errors (alpha 6e-5), n = 100,000 runs, fixed seed: the calculation is about the code that is run.
     n, epsilon, runs = 3, 4, 100_000
