@@ -285,8 +285,14 @@ SEARCHES = {
 }
 
 
+LONG_SEARCHES = ("halving, exhaust", "halving, smallest", "halving, aggressive", "halving, random, exhaust")
+
+
 @pytest.mark.filterwarnings("ignore:The total space of parameters 2 is smaller")
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG_SEARCHES else name for name in SEARCHES],
+)
 def test_real_searches_write_as_many_entries_as_was_said(name, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
     search = SEARCHES[name](pipeline(ledger=ledger))

@@ -241,7 +241,7 @@ def test_for_one_seed_all_ways_publish_the_same(name, target):
 
 
 @seeded
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_jobs_do_not_change_what_is_published(backend, monkeypatch):
     monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
     X, y = table()

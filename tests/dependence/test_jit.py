@@ -67,6 +67,7 @@ def write(path, text):
     os.utime(path, (YEAR_2000, YEAR_2000))
 
 
+@pytest.mark.slow
 def test_an_upgrade_in_place_of_another_files_function_is_seen(installed):
     inner = installed / "skdpmic" / "dependence" / "inner.py"
     imports = "from skdpmic.dependence.jit import jit\n"
