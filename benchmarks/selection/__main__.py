@@ -1,7 +1,7 @@
 """Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/results_selection.md.
 
-Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes a quarter of
-an hour on one core, the quick one less than a minute.
+Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes half an hour
+on one core, the quick one less than a minute.
 """
 
 import argparse
@@ -11,34 +11,53 @@ import pandas
 from joblib import Memory
 from tqdm import tqdm
 
-from benchmarks.selection import real, relationships, report
+from benchmarks.selection import no_functions, real, relationships, report, wide_bounds
+from benchmarks.selection.statistics import STATISTICS
+from benchmarks.selection.ways import COUNTS, REFERENCES
 
 RESULTS = Path(__file__).parent / "results"
+ALL = (*STATISTICS, COUNTS, REFERENCES)
+ONLY_PRIVATE = tuple(STATISTICS)
 
-# Each experiment: a function, how many tables or splits of each kind it is run on, and its options.
-FULL = ((relationships.run, relationships.REPEATS, {}), (real.run, real.SPLITS, {}))
-_FEW = {"epsilons": (0.1, 1.0, 10.0), "with_slow": False}
+# Each experiment: a function, how many tables or splits of each kind it is run on, what is compared, and its options.
+FULL = (
+    (relationships.run, relationships.REPEATS, ALL, {}),
+    (no_functions.run, no_functions.REPEATS, (*STATISTICS, REFERENCES), {}),
+    (wide_bounds.run, wide_bounds.REPEATS, ONLY_PRIVATE, {}),
+    (real.run, real.SPLITS, ALL, {}),
+)
+_FEW = {"epsilons": (0.1, 1.0, 10.0)}
 QUICK = (
-    (relationships.run, {1000: 2, 10_000: 2}, {"sizes": (20, 100), **_FEW}),
-    (real.run, {"breast cancer": 2, "digits": 2, "RAND health": 1}, {"n_draws": 5, **_FEW}),
+    (relationships.run, {1000: 2, 10_000: 2}, ONLY_PRIVATE, {"sizes": (20, 100), **_FEW}),
+    (no_functions.run, {3000: 2}, ONLY_PRIVATE, _FEW),
+    (wide_bounds.run, {3000: 2}, ONLY_PRIVATE, {"widths": (1, 10, 100)}),
+    (real.run, {"breast cancer": 2, "digits": 2, "RAND health": 1}, (*STATISTICS, REFERENCES), {"n_draws": 5, **_FEW}),
 )
 
 
-def completed(folder, run, repeats, options):
+def completed(folder, run, repeats, statistics, options):
     """Rows of all tables, a DataFrame, also saved; what an interrupted run has left in the folder is not run again."""
-    kept = Memory(folder, verbose=0).cache(run)
-    tasks = [(kind, repeat) for kind, count in repeats.items() for repeat in range(count)]
     name = run.__module__.split(".")[-1]
-    rows = [row for task in tqdm(tasks, desc=name) for row in kept(*task, **options)]
+    kept = {statistic: Memory(folder / statistic, verbose=0).cache(run) for statistic in statistics}
+    tasks = [(kind, repeat, of) for kind, count in repeats.items() for repeat in range(count) for of in statistics]
+    rows = [row for task in tqdm(tasks, desc=name) for row in kept[task[-1]](*task, **options)]
     return report.saved(pandas.DataFrame(rows), folder / f"{name}.csv", digits=5)
+
+
+def forget(folder, statistics):
+    """Run these again, though their rows are kept."""
+    for statistic in statistics:
+        Memory(folder / statistic, verbose=0).clear(warn=False)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Feature selection, private and not, from end to end.")
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in less than a minute")
     parser.add_argument("--output", type=Path, help="folder of results")
+    parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, though kept")
     options = parser.parse_args(argv)
     output = options.output or (RESULTS / "quick" if options.quick else RESULTS)
+    forget(output / "raw", options.again)
     frames = [completed(output / "raw", *experiment) for experiment in (QUICK if options.quick else FULL)]
     report.write(*frames, output)
     return frames

@@ -1,25 +1,27 @@
 """Real tables: how good is a model on the features that each way chooses? Choices are made on training rows only."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
-from benchmarks.selection.tables import TABLES, few
+from benchmarks.selection.real_tables import TABLES, few
+from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.ways import (
     COUNTS,
     EPSILONS,
     NOT_PRIVATE,
-    PRIVATE_SCORES,
+    REFERENCES,
     Scores,
     choose,
     geometric_scores,
     mutual_information,
+    noise_of,
     private_ways,
 )
 from benchmarks.store import seed_of
 
-SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 2, "flights of new days": 3}
+SPLITS = {"digits": 5, "breast cancer": 10, "RAND health": 5, "flights": 3, "flights of new days": 3}
 N_DRAWS = 20
 GEOMETRIC_EPSILONS = (1.0, 10.0)
 
@@ -44,41 +46,53 @@ class Quality:
         return self._known[columns]
 
 
-def run(name, split, n_draws=N_DRAWS, epsilons=EPSILONS, with_slow=True):
-    """Rows of one table and the split of that number."""
+@lru_cache(maxsize=1)  # for the next statistic
+def divided(name, split):
+    """The rows to choose features on, and the Quality of a choice."""
     real = load(name)
     splits = GroupShuffleSplit(split + 1, test_size=1 / 3, random_state=0).split(real.table.X, groups=real.groups)
     train, test = (real.table.rows(rows) for rows in list(splits)[split])
+    return train, Quality(real, train, test)
+
+
+def run(name, split, statistic, n_draws=N_DRAWS, epsilons=EPSILONS):
+    """Rows of one table and the split of that number, and one statistic; or of COUNTS, or REFERENCES."""
+    real = load(name)
+    if statistic in STATISTICS and not STATISTICS[statistic].can_score(real.table.n_classes):
+        return []
+    train, quality = divided(name, split)
     seed = seed_of((name, split))
-    random = np.random.default_rng(seed)
-    quality, scores = Quality(real, train, test), Scores(train, seed)
     (n, d), k = train.X.shape, real.k
+    ways_of = {COUNTS: _choices_by_counts, REFERENCES: _other_choices}.get(statistic, _private_choices)
     label = {"table": name, "split": split, "n": n, "d": d, "k": k, "metric": real.metric}
+    names = "score", "mechanism", "epsilon"
+    return [
+        label | dict(zip(names, way, strict=True)) | {"quality": quality.of(chosen).mean()}
+        for *way, chosen in ways_of(train, statistic, k, n_draws, epsilons, seed)
+    ]
 
-    def row(score, mechanism, epsilon, chosen, best):
-        values = quality.of(chosen)
-        return label | {
-            "score": score,
-            "mechanism": mechanism,
-            "epsilon": epsilon,
-            "quality": values.mean(),
-            "agreement": np.isin(chosen, best).mean(),  # with the choice by the same score without noise
-        }
 
-    def best_by(values):
-        return choose(values[None, :], k, None, 0.0, random)
+def _private_choices(train, statistic, k, n_draws, epsilons, seed):
+    d = train.X.shape[1]
+    scores = Scores(train, statistic, seed)
+    yield statistic, "none", NOT_PRIVATE, _best(scores.of(NOT_PRIVATE), k, seed)
+    for mechanism, epsilon, values, scale in private_ways(scores, k, d, epsilons):
+        random = noise_of(seed, mechanism, epsilon)
+        yield statistic, mechanism, epsilon, choose(np.broadcast_to(values, (n_draws, d)), k, mechanism, scale, random)
 
-    best = {score: best_by(scores.of(score)) for score in PRIVATE_SCORES}
-    best["mutual_info"] = best_by(mutual_information(few(train)))
-    best["all features"] = np.arange(d)[None, :]
-    rows = [row(score, "none", NOT_PRIVATE, chosen, chosen) for score, chosen in best.items()]
-    at_random = choose(random.random((n_draws, d)), k, None, 0.0, random)
-    rows.append(row("at random", "none", 0.0, at_random, best["MICr"]))
-    for score, mechanism, epsilon, values, scale in private_ways(scores, k, d, epsilons):
-        chosen = choose(np.broadcast_to(values, (n_draws, d)), k, mechanism, scale, random)
-        rows.append(row(score, mechanism, epsilon, chosen, best[score]))
-    if with_slow:
-        for epsilon in GEOMETRIC_EPSILONS:
-            chosen = best_by(geometric_scores(train, epsilon, seed))
-            rows.append(row("MICr", COUNTS, epsilon, chosen, best["MICr"]))
-    return rows
+
+def _choices_by_counts(train, statistic, k, n_draws, epsilons, seed):
+    for epsilon in GEOMETRIC_EPSILONS:
+        yield "MICr", COUNTS, epsilon, _best(geometric_scores(train, epsilon, seed), k, seed)
+
+
+def _other_choices(train, statistic, k, n_draws, epsilons, seed):
+    d = train.X.shape[1]
+    random = np.random.default_rng(seed)
+    yield "mutual_info", "none", NOT_PRIVATE, _best(mutual_information(few(train)), k, seed)
+    yield "all features", "none", NOT_PRIVATE, np.arange(d)[None, :]
+    yield "at random", "none", 0.0, choose(random.random((n_draws, d)), k, None, 0.0, random)
+
+
+def _best(values, k, seed):
+    return choose(values[None, :], k, None, 0.0, np.random.default_rng(seed))

@@ -6,18 +6,21 @@ one whose records are permuted: the same values, no dependence. In each trial fi
 the true features.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
-from benchmarks.selection.rivals import Table
+from benchmarks.selection.table import Table
 from benchmarks.selection.ways import (
     COUNTS,
     EPSILONS,
     NOT_PRIVATE,
-    PRIVATE_SCORES,
+    REFERENCES,
     Scores,
     choose,
     geometric_scores,
     mutual_information,
+    noise_of,
     private_ways,
 )
 from benchmarks.store import seed_of
@@ -25,7 +28,7 @@ from skdpmic.datasets import RELATIONSHIPS, relationship
 
 N_TRUE = 5
 SIZES = (20, 100, 500)  # features, the true ones included
-REPEATS = {1000: 4, 3000: 4, 10_000: 3, 30_000: 2, 100_000: 2}  # tables for each number of records
+REPEATS = {1000: 12, 3000: 8, 10_000: 6, 30_000: 4, 100_000: 2}  # tables for each number of records
 N_TRIALS = 400
 R2_OF_TRUE = (0.5, 0.6, 0.7, 0.8, 0.9)
 NAMES = tuple(RELATIONSHIPS)
@@ -34,8 +37,11 @@ SHAPES = {
     "trend": ("F1", "F2", "F3", "F4", "F7", "F8", "F20", "F21"),  # rises or falls on the whole, with bends
     "waves": ("F5", "F6", "F13", "F14", "F15", "F16", "F18", "F19"),  # and the parabola: little or no trend
 }
-GEOMETRIC_SIZES = (20, 100)
+_GROUPS = {group: [NAMES.index(name) for name in names] for group, names in SHAPES.items()} | {
+    name: [i] for i, name in enumerate(NAMES)
+}
 GEOMETRIC_EPSILONS = (0.1, 1.0, 10.0)
+SLOW_SIZES = (20, 100)  # features, for counts with noise and scikit-learn's score; of the first table only
 MUTUAL_INFORMATION_ROWS = 10_000  # beyond them, scikit-learn's score takes too long
 
 # --- Data -----------------------------------------------------------------------------------------------------------
@@ -45,13 +51,15 @@ def make_pool(n, seed, n_noise):
     """The 21 true features, in the order of NAMES, then `n_noise` noise features, and their target: a Table."""
     random = np.random.default_rng(seed)
     y = random.random(n)
-    true = np.column_stack(
-        [draw_given_target(relationship(name, random.choice(R2_OF_TRUE)), y, random) for name in NAMES]
-    )
-    X = np.empty((n, len(NAMES) + n_noise))
-    X[:, : len(NAMES)] = true
-    for j in range(n_noise):
-        X[:, len(NAMES) + j] = random.permutation(true[:, j % len(NAMES)])
+    true = [draw_given_target(relationship(name, random.choice(R2_OF_TRUE)), y, random) for name in NAMES]
+    return with_noise_features(true, y, n_noise, random)
+
+
+def with_noise_features(true, y, n_noise, random):
+    """The Table of the true features, and of `n_noise` of them, in turn, with their records permuted."""
+    X = np.empty((len(y), len(true) + n_noise), order="F")
+    for j in range(X.shape[1]):
+        X[:, j] = true[j] if j < len(true) else random.permutation(true[(j - len(true)) % len(true)])
     return Table(X, y, np.zeros(X.shape[1]), np.ones(X.shape[1]), (0, 1))
 
 
@@ -82,12 +90,26 @@ def _component(mixture, y, random):
 
 
 class Trials:
-    """Which features of a pool each trial is about: columns of shape (n_trials, d), the true ones first."""
+    """Which features of a pool each trial is about: columns of shape (n_trials, d), the true ones first.
 
-    def __init__(self, d, n_trials, random):
-        true = np.argsort(random.random((n_trials, len(NAMES))), axis=1)[:, :N_TRUE]
-        noise = np.argsort(random.random((n_trials, d - N_TRUE)), axis=1) + len(NAMES)
+    Parameters
+    ----------
+    d : int
+        Features of a trial, N_TRUE of them true.
+    n_trials : int
+    random : numpy Generator
+    groups : dict, default=shapes and relationships
+        From a name to true features of the pool, of which the share that is found is told apart. Together they are
+        the true features of the pool, which come first there.
+    """
+
+    def __init__(self, d, n_trials, random, groups=_GROUPS):
+        n_true = 1 + max(max(members) for members in groups.values())
+        true = np.argsort(random.random((n_trials, n_true)), axis=1)[:, :N_TRUE]
+        noise = np.argsort(random.random((n_trials, d - N_TRUE)), axis=1) + n_true
         self.columns = np.hstack([true, noise])
+        self.n_columns = n_true + d - N_TRUE  # of the pool, that the trials take theirs from
+        self._groups = groups
 
     def row(self, chosen):
         """What was found, by choices of shape (n_trials, N_TRUE) among each trial's columns: a dict of shares."""
@@ -95,38 +117,52 @@ class Trials:
         found = (chosen[:, :, None] == np.arange(N_TRUE)).any(axis=1)
         recall = found.mean(axis=1)
         row = {"recall": recall.mean(), "sd": recall.std(ddof=1), "trials": len(recall)}
-        for shape, names in SHAPES.items():
-            row[shape] = found[np.isin(true, [NAMES.index(name) for name in names])].mean()
-        return row | {name: found[true == i].mean() for i, name in enumerate(NAMES)}
+        return row | {group: found[np.isin(true, members)].mean() for group, members in self._groups.items()}
 
 
-def run(n, repeat, sizes=SIZES, n_trials=N_TRIALS, epsilons=EPSILONS, with_slow=True):
-    """Rows of one table of n records."""
+def run(n, repeat, statistic, sizes=SIZES, n_trials=N_TRIALS, epsilons=EPSILONS):
+    """Rows of one table of n records, and one statistic; or of COUNTS, or REFERENCES."""
     seed = seed_of(("relationships", n, repeat))
-    pool = make_pool(n, seed, n_noise=max(sizes) - N_TRUE)
-    scores = Scores(pool, seed)
+    pool = kept_pool(n, seed, max(sizes) - N_TRUE)
+    if statistic in (COUNTS, REFERENCES):
+        sizes = [d for d in sizes if d in SLOW_SIZES] if repeat == 0 else []
+    else:
+        pool = Scores(pool, statistic, seed)
     rows = []
     for d in sizes:
-        random = np.random.default_rng([seed, d])
-        trials = Trials(d, n_trials, random)
-        n_columns = len(NAMES) + d - N_TRUE  # that the trials take theirs from
-        ways = [
-            *private_ways(scores, N_TRUE, d, epsilons, n_columns),
-            *((score, "none", NOT_PRIVATE, scores.of(score, n_features=n_columns), 0.0) for score in PRIVATE_SCORES),
-        ]
-        if d in GEOMETRIC_SIZES and repeat == 0 and with_slow:
-            ways += _slow_ways(pool.columns(np.arange(n_columns)), d, seed)
-        for score, mechanism, epsilon, values, scale in ways:
-            chosen = choose(values[trials.columns], N_TRUE, mechanism, scale, random)
-            label = {"n": n, "repeat": repeat, "d": d, "score": score, "mechanism": mechanism, "epsilon": epsilon}
-            rows.append(label | trials.row(chosen))
+        trials = Trials(d, n_trials, np.random.default_rng([seed, d]))
+        rows += rows_of_trials(trials, d, pool, statistic, seed, epsilons, {"n": n, "repeat": repeat, "d": d})
     return rows
 
 
-def _slow_ways(table, d, seed):
-    """As of `private_ways`; counts with noise once for all features, epsilon / d each, so that any d are a trial."""
+kept_pool = lru_cache(maxsize=1)(make_pool)  # for the next statistic
+
+
+def rows_of_trials(trials, d, pool, statistic, seed, epsilons, label):
+    """A row for each way to hide one statistic, whose Scores of the pool are given; or of the pool's COUNTS, ..."""
+    if statistic == COUNTS:
+        ways = _ways_of_counts(trials, d, pool, seed)
+    elif statistic == REFERENCES:
+        ways = _ways_of_references(trials, pool)
+    else:
+        no_noise = ("none", NOT_PRIVATE, pool.of(NOT_PRIVATE, trials.n_columns), 0.0)
+        ways = [*private_ways(pool, N_TRUE, d, epsilons, trials.n_columns), no_noise]
+    score = {COUNTS: "MICr", REFERENCES: "mutual_info"}.get(statistic, statistic)
+    rows = []
+    for mechanism, epsilon, values, scale in ways:
+        random = noise_of(seed + d, mechanism, epsilon)
+        chosen = choose(values[trials.columns], N_TRUE, mechanism, scale, random)
+        rows.append(label | {"score": score, "mechanism": mechanism, "epsilon": epsilon} | trials.row(chosen))
+    return rows
+
+
+def _ways_of_counts(trials, d, pool, seed):
+    """Counts with noise once for all features of the pool, epsilon / d each, so that any d are a trial."""
+    table = pool.columns(slice(trials.n_columns))
     for epsilon in GEOMETRIC_EPSILONS:
-        values = geometric_scores(table, round(epsilon * table.X.shape[1] / d, 6), seed)
-        yield "MICr", COUNTS, epsilon, values, 0.0
-    if len(table.y) <= MUTUAL_INFORMATION_ROWS:
-        yield "mutual_info", "none", NOT_PRIVATE, mutual_information(table), 0.0
+        yield COUNTS, epsilon, geometric_scores(table, round(epsilon * trials.n_columns / d, 6), seed), 0.0
+
+
+def _ways_of_references(trials, pool):
+    if len(pool.y) <= MUTUAL_INFORMATION_ROWS:
+        yield "none", NOT_PRIVATE, mutual_information(pool.columns(slice(trials.n_columns))), 0.0

@@ -1,104 +1,75 @@
 """The ways to choose k features that are compared: a score, computed once, and noise, drawn often."""
 
 import warnings
-from functools import cache
 from itertools import product
 
 import numpy as np
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from benchmarks.selection import rivals
+from benchmarks.selection.statistics import STATISTICS
+from benchmarks.store import seed_of
 from skdpmic import DPMICScorer, PrivacyLeakWarning
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-6
-PRIVATE_SCORES = ("MICr", "covariance", "Kendall", "Spearman", "binned MI")
 NOT_PRIVATE = np.inf
 _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivity
 
 # What hides the scores: names of the k best by one-shot noise (release="support"), all scores with Laplace or with
 # Gaussian noise, all tables of counts with noise.
 SUPPORT, EVEN, GAUSSIAN, COUNTS = "support", "even split", "gaussian", "geometric"
+REFERENCES = "references"  # what is no private statistic: scores of scikit-learn, and other choices
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
 
 
 class Scores:
-    """Scores without noise of all features of a table, each kept once computed.
+    """Scores of one statistic, without noise, of all features of a table; those for each grid are kept once computed.
 
     Parameters
     ----------
     table : Table
+    statistic : str
+        A key of STATISTICS.
     seed : int
-        For the order of ties.
+        For the order of equal values.
     """
 
-    def __init__(self, table, seed):
+    def __init__(self, table, statistic, seed):
         self.n, self.n_classes = len(table.y), table.n_classes
-        self._table = table
+        self._table = table._replace(X=np.asfortranarray(table.X))
+        self._statistic = STATISTICS[statistic]
         self._keys = np.random.default_rng(seed).random((2, self.n))
         self._known = {}
 
-    def of(self, score, grid=None, n_features=None):
-        """Values of the first `n_features`, or of all; `grid` is (B, c) of MICr, by default as without noise."""
-        if score == "MICr" and grid is None:
-            grid = automatic_grid(self.n, np.inf, self.n_classes)
+    def of(self, epsilon_per_score, n_features=None):
+        """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score."""
+        grid = self._grid(epsilon_per_score)
         wanted = self._table.X.shape[1] if n_features is None else n_features
-        known = self._known.get((score, grid), np.empty(0))
+        known = self._known.get(grid, np.empty(0))
         if len(known) < wanted:
-            missing = self._compute(self._table.columns(np.arange(len(known), wanted)), score, grid)
-            known = self._known[score, grid] = np.concatenate([known, missing])
+            missing = self._table.columns(slice(len(known), wanted))
+            known = self._known[grid] = np.concatenate([known, self._statistic.scores(missing, grid, self._keys)])
         return known[:wanted]
 
-    def _compute(self, table, score, grid):
-        if score == "MICr":
-            return mic_r_scores(table, *grid)
-        if score == "covariance":
-            return rivals.covariance(table)
-        if score == "Kendall":
-            return rivals.kendall(table)
-        if score == "Spearman":
-            return rivals.spearman(table, self._keys)
-        return rivals.binned_information(table)
+    def sensitivity(self, epsilon_per_score):
+        """What one record can change in each of them."""
+        return self._statistic.sensitivity(self.n, self.n_classes, self._grid(epsilon_per_score))
 
-
-def private_ways(scores, k, d, epsilons, n_features=None):
-    """All that are compared to choose k of d features.
-
-    Yields
-    ------
-    score, mechanism, epsilon
-    values : ndarray
-        Without noise, of the first `n_features`.
-    scale : float
-        Of the noise.
-    """
-    for score, epsilon in product(PRIVATE_SCORES, epsilons):
-        for mechanism in (SUPPORT, EVEN, GAUSSIAN) if score == "MICr" else (SUPPORT, EVEN):
-            grid = grid_for(score, mechanism, epsilon, k, d, scores.n, scores.n_classes)
-            scale = noise_scale(score, mechanism, epsilon, k, d, scores.n, scores.n_classes)
-            yield score, mechanism, epsilon, scores.of(score, grid, n_features), scale
-
-
-def mic_r_scores(table, B, c):
-    """The scores that the package adds noise to."""
-    return _package_scorer(table, epsilon=np.inf, B=B, c=c).fit(table.X, table.y).scores_
+    def _grid(self, epsilon_per_score):
+        return self._statistic.grid(self.n, epsilon_per_score, self.n_classes)
 
 
 def geometric_scores(table, epsilon, seed):
-    """Scores by the package from noisy tables of counts."""
+    """Scores of MICr by the package from noisy tables of counts."""
+    classes = None if table.n_classes is None else range(table.n_classes)
+    public = {"bounds": (table.lower, table.upper), "target_bounds": table.target_bounds, "classes": classes}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the seed
-        scorer = _package_scorer(table, epsilon=epsilon, mechanism="geometric", random_state=seed)
+        scorer = DPMICScorer(epsilon=epsilon, mechanism="geometric", random_state=seed, **public)
         return scorer.fit(table.X, table.y).scores_
-
-
-def _package_scorer(table, **parameters):
-    classes = None if table.n_classes is None else range(table.n_classes)
-    return DPMICScorer(
-        bounds=(table.lower, table.upper), target_bounds=table.target_bounds, classes=classes, **parameters
-    )
 
 
 def mutual_information(table):
@@ -108,29 +79,38 @@ def mutual_information(table):
     return mutual_info_classif(table.X, table.y, random_state=0)
 
 
-@cache
-def automatic_grid(n, epsilon_per_score, n_classes=None):
-    """The (B, c) that B="auto" and c="auto" stand for: what a fit on records without any content says."""
-    target = {"target_bounds": (0, 1)} if n_classes is None else {"classes": range(n_classes)}
-    scorer = DPMICScorer(epsilon=epsilon_per_score, bounds=(0, 1), **target).fit(np.zeros((n, 1)), np.zeros(n, int))
-    return scorer.B_, scorer.c_
+# --- Noise ------------------------------------------------------------------------------------------------------------
 
 
-def grid_for(score, mechanism, epsilon, k, d, n, n_classes=None):
-    """The automatic (B, c) of MICr when `d` features share `epsilon`; None for other scores."""
-    if score != "MICr":
-        return None
-    per_score = {
-        SUPPORT: lambda: OneShotTopK.epsilon_per_score(epsilon, k),
-        EVEN: lambda: epsilon / d,
-        GAUSSIAN: lambda: GaussianMechanism.epsilon_per_score(epsilon, DELTA, d),
-    }
-    return automatic_grid(n, per_score[mechanism](), n_classes)
+def private_ways(scores, k, d, epsilons, n_features=None):
+    """All ways to hide one statistic in a choice of k of d features.
+
+    Yields
+    ------
+    mechanism, epsilon
+    values : ndarray
+        Without noise, of the first `n_features`.
+    scale : float
+        Of the noise.
+    """
+    for mechanism, epsilon in product((SUPPORT, GAUSSIAN, EVEN), epsilons):
+        per_score = epsilon_per_score(mechanism, epsilon, k, d)
+        scale = noise_scale(mechanism, epsilon, k, d, scores.sensitivity(per_score))
+        yield mechanism, epsilon, scores.of(per_score, n_features), scale
 
 
-def noise_scale(score, mechanism, epsilon, k, d, n, n_classes=None):
+def epsilon_per_score(mechanism, epsilon, k, d):
+    """What an automatic grid depends on: the epsilon of each of `d` scores that share `epsilon`."""
+    if mechanism == SUPPORT:
+        return OneShotTopK.epsilon_per_score(epsilon, k)
+    if mechanism == EVEN:
+        return epsilon / d
+    return GaussianMechanism.epsilon_per_score(epsilon, DELTA, d)
+
+
+def noise_scale(mechanism, epsilon, k, d, sensitivity):
     """Scale of the noise on each score, from the package's mechanisms."""
-    steps = grid_sensitivity(_sensitivity(score, n, n_classes), _ROUNDING_ERROR)
+    steps = grid_sensitivity(sensitivity, _ROUNDING_ERROR)
     if mechanism == SUPPORT:
         return OneShotTopK.for_budget(epsilon, k, steps).noise_scale
     if mechanism == EVEN:
@@ -138,25 +118,17 @@ def noise_scale(score, mechanism, epsilon, k, d, n, n_classes=None):
     return GaussianMechanism.for_budget(epsilon, DELTA, d, steps).noise_scale
 
 
-def _sensitivity(score, n, n_classes):
-    if score == "MICr":
-        return mic_r_sensitivity(n)
-    if score == "binned MI":
-        return rivals.binned_information_sensitivity(n, n_classes)
-    of_score = {
-        "covariance": rivals.covariance_sensitivity,
-        "Kendall": rivals.kendall_sensitivity,
-        "Spearman": rivals.spearman_sensitivity,
-    }
-    return of_score[score](n)
+def noise_of(seed, mechanism, epsilon):
+    """Where noise is drawn from: the same for all statistics, so that their differences are less by chance."""
+    return np.random.default_rng([seed, seed_of((mechanism, epsilon))])
 
 
 def choose(values, k, mechanism, scale, random):
     """Indices of the k best with noise, in any order: (n_draws, k), from values of shape (n_draws, n_features).
 
     A simulation: noise in floating point has the law of the exact noise up to its grid, and takes no time. It is not
-    private.
+    private. Without noise, equal scores are in random order.
     """
     laws = {SUPPORT: random.exponential, EVEN: random.laplace, GAUSSIAN: random.normal}
-    noisy = values + laws[mechanism](scale=scale, size=values.shape) if scale > 0 else values
-    return np.argpartition(-noisy, k - 1, axis=1)[:, :k]
+    scale, law = (scale, laws[mechanism]) if scale > 0 else (_ROUNDING_ERROR, random.normal)
+    return np.argpartition(-values - law(scale=scale, size=values.shape), k - 1, axis=1)[:, :k]

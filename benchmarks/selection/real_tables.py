@@ -1,4 +1,4 @@
-"""Four real tables from Python packages, with bounds from public knowledge: round numbers, none read off the data."""
+"""Real tables from Python packages, with bounds from public knowledge: round numbers, none read off the data."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from benchmarks.selection.rivals import Table
+from benchmarks.selection.table import Table
 
 
 class RealTable(NamedTuple):

@@ -1,0 +1,120 @@
+"""The private statistics that are compared: how each scores features, and what one record can change.
+
+To compare another one, add it to ``STATISTICS``, and give it a colour in ``pictures.py``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.selection import rivals
+from skdpmic.defaults import resolve_B, resolve_c
+from skdpmic.dependence import mic_r, mtv_r, ranks
+from skdpmic.privacy import rank_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A score of each feature with the target.
+
+    Parameters
+    ----------
+    scores : callable
+        From a Table, a grid and keys that put equal values in order, (2, n_samples), to scores: (n_features,).
+    sensitivity : callable
+        What replacing one record can change, from the number of records, that of classes (or None) and a grid.
+    grid : callable
+        What the statistic chooses by public numbers: that of records, epsilon of each score, and that of classes.
+    most_classes : int, default=None
+        Of a target that it can score; None for any number.
+    """
+
+    scores: Callable
+    sensitivity: Callable
+    grid: Callable = lambda n, epsilon, n_classes: None
+    most_classes: int | None = None
+
+    def can_score(self, n_classes):
+        """Whether there is a score for so many classes, or, with None, for numbers."""
+        return n_classes is None or self.most_classes is None or n_classes <= self.most_classes
+
+
+# --- Grids over public bounds -----------------------------------------------------------------------------------------
+
+
+def mtv_r_family(n, epsilon, n_classes):
+    """The grids of MTVr that B="auto" and c="auto" stand for."""
+    return mtv_r.numeric_family(32, 32) if n_classes is None else mtv_r.class_family(32, 32, n_classes)
+
+
+def mtv_r_scores(table, family, keys):
+    if table.n_classes is None:
+        target = mtv_r.AgainstNumbers(table.y, table.target_bounds, family)
+    else:
+        target = mtv_r.AgainstClasses(table.y, family)
+    return _of_each_feature(target, table)
+
+
+def mic_r_grid(n, epsilon, n_classes):
+    """B="auto" and c="auto" as numbers."""
+    B = resolve_B("auto", n, epsilon, n_classes)
+    return B, resolve_c("auto", n, epsilon, B, n_classes)
+
+
+def mic_r_scores(table, grid, keys):
+    if table.n_classes is None:
+        target = mic_r.AgainstNumbers(table.y, table.target_bounds, *grid)
+    else:
+        target = mic_r.AgainstClasses(table.y, table.n_classes, *grid)
+    return _of_each_feature(target, table)
+
+
+def _of_each_feature(target, table):
+    bounds = zip(table.lower, table.upper, strict=True)
+    return np.array([target.score(np.ascontiguousarray(x), pair) for x, pair in zip(table.X.T, bounds, strict=True)])
+
+
+# --- Ranks ------------------------------------------------------------------------------------------------------------
+
+
+def on_mid_ranks(score, sensitivity):
+    """A rank statistic that treats equal values as equal. Two classes are two values."""
+
+    def scores(table, grid, keys):
+        y_ranks = ranks.mid_ranks(table.y)
+        return np.array([score(ranks.mid_ranks(x), y_ranks) for x in table.X.T])
+
+    return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
+
+
+def on_strict_ranks(score, sensitivity):
+    """A rank statistic that puts equal values in random order."""
+
+    def scores(table, grid, keys):
+        y_ranks = ranks.strict_ranks(table.y, keys[1])
+        return np.array([score(ranks.strict_ranks(x, keys[0]), y_ranks) for x in table.X.T])
+
+    return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
+
+
+# --- All --------------------------------------------------------------------------------------------------------------
+
+STATISTICS = {
+    "MTVr": Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
+    "MICr": Statistic(mic_r_scores, lambda n, *_: mic_r_sensitivity(n), mic_r_grid),  # no table here has three classes
+    "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),
+    "Spearman": on_mid_ranks(ranks.spearman, rank_sensitivity.spearman_sensitivity),
+    "Chatterjee": on_strict_ranks(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),
+    "distance correlation": on_strict_ranks(
+        ranks.distance_correlation, rank_sensitivity.distance_correlation_sensitivity
+    ),
+    "covariance": Statistic(
+        lambda table, *_: rivals.covariance(table), lambda n, *_: rivals.covariance_sensitivity(n), most_classes=2
+    ),
+    "binned MI": Statistic(
+        lambda table, *_: rivals.binned_information(table),
+        lambda n, n_classes, grid: rivals.binned_information_sensitivity(n, n_classes),
+    ),
+}

@@ -1,0 +1,41 @@
+"""As relationships.py, with public bounds that are wider than the data: of the features, or of the target.
+
+The data lie between 0 and 1, and the bounds are `width` wide, two thirds of what is too much being above.
+"""
+
+import numpy as np
+
+from benchmarks.selection.relationships import N_TRIALS, N_TRUE, Trials, kept_pool
+from benchmarks.selection.ways import SUPPORT, Scores, choose, epsilon_per_score, noise_of, noise_scale
+from benchmarks.store import seed_of
+
+D = 100  # features, the true ones included
+EPSILON = 0.3
+REPEATS = {3000: 6}  # tables for each number of records
+WIDTHS = (1, 3, 10, 30, 100, 300, 1000)
+
+
+def widened(table, of, width):
+    """The table with bounds of this width."""
+    low = -(width - 1) / 3
+    if of == "target":
+        return table._replace(target_bounds=(low, low + width))
+    return table._replace(lower=np.full_like(table.lower, low), upper=np.full_like(table.upper, low + width))
+
+
+def run(n, repeat, statistic, n_trials=N_TRIALS, widths=WIDTHS):
+    """Rows of one table of n records, and one statistic."""
+    seed = seed_of(("wide bounds", n, repeat))
+    pool = kept_pool(n, seed, D - N_TRUE)
+    trials = Trials(D, n_trials, np.random.default_rng(seed))
+    per_score = epsilon_per_score(SUPPORT, EPSILON, N_TRUE, D)
+    rows = []
+    for of in ("features", "target"):
+        for width in widths:
+            scores = Scores(widened(pool, of, width), statistic, seed)
+            scale = noise_scale(SUPPORT, EPSILON, N_TRUE, D, scores.sensitivity(per_score))
+            values, noise = scores.of(per_score)[trials.columns], noise_of(seed, SUPPORT, EPSILON)
+            recall = trials.row(choose(values, N_TRUE, SUPPORT, scale, noise))["recall"]
+            label = {"n": n, "repeat": repeat, "d": D, "epsilon": EPSILON, "score": statistic, "of": of, "width": width}
+            rows.append(label | {"recall": recall})
+    return rows
