@@ -122,7 +122,8 @@ def test_what_is_compared_is_what_the_package_computes():
 
     bounds = {"bounds": ((-1, 1), (-1, 1)), "epsilon": np.inf}
     assert score("MTVr") == pytest.approx(mtv_r_laplace(x, y, **bounds))
-    assert score("MICr") == pytest.approx(mic_r_laplace(x, y, **bounds))
+    assert score("MICr") == pytest.approx(mic_r_laplace(x, y, correction=None, **bounds))
+    assert score("MICr, corrected") == pytest.approx(mic_r_laplace(x, y, **bounds))
     assert score("Chatterjee") == pytest.approx(chatterjee_laplace(x, y, epsilon=np.inf))
     assert score("distance correlation") == pytest.approx(distance_correlation_laplace(x, y, epsilon=np.inf))
     assert score("Kendall") == pytest.approx(abs(stats.kendalltau(x, y).statistic))
@@ -194,11 +195,11 @@ def test_noise_and_grids_are_those_of_the_package():
         ways.EVEN: DPMICScorer(epsilon=2.0, **public),
         ways.GAUSSIAN: DPMICScorer(epsilon=2.0, mechanism="gaussian", delta=ways.DELTA, **public),
     }
-    scores = ways.Scores(pool, "MICr", seed=0)
+    scores = ways.Scores(pool, "MICr, corrected", seed=0)
     for mechanism, estimator in fits.items():
         estimator.fit(pool.X, pool.y)
         per_score = ways.epsilon_per_score(mechanism, 2.0, 5, d)
-        assert STATISTICS["MICr"].grid(n, per_score, None) == (estimator.B_, estimator.c_)
+        assert STATISTICS["MICr, corrected"].grid(n, per_score, None) == (estimator.B_, estimator.c_)
         scale = ways.noise_scale(mechanism, 2.0, 5, d, scores.sensitivity(per_score))
         assert scale == pytest.approx(estimator.noise_scale_, rel=1e-6)
 
