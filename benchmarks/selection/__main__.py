@@ -11,7 +11,7 @@ import pandas
 from joblib import Memory
 from tqdm import tqdm
 
-from benchmarks.selection import no_functions, real, relationships, report, wide_bounds
+from benchmarks.selection import monotone, no_functions, real, relationships, report, wide_bounds
 from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.ways import COUNTS, REFERENCES
 
@@ -22,6 +22,7 @@ ONLY_PRIVATE = tuple(STATISTICS)
 # Each experiment: a function, how many tables or splits of each kind it is run on, what is compared, and its options.
 FULL = (
     (relationships.run, relationships.REPEATS, ALL, {}),
+    (monotone.run, monotone.REPEATS, ONLY_PRIVATE, {}),
     (no_functions.run, no_functions.REPEATS, (*STATISTICS, REFERENCES), {}),
     (wide_bounds.run, wide_bounds.REPEATS, ONLY_PRIVATE, {}),
     (real.run, real.SPLITS, ALL, {}),
@@ -29,25 +30,26 @@ FULL = (
 _FEW = {"epsilons": (0.1, 1.0, 10.0)}
 QUICK = (
     (relationships.run, {1000: 2, 10_000: 2}, ONLY_PRIVATE, {"sizes": (20, 100), **_FEW}),
+    (monotone.run, {1000: 2}, ONLY_PRIVATE, _FEW),
     (no_functions.run, {3000: 2}, ONLY_PRIVATE, _FEW),
     (wide_bounds.run, {3000: 2}, ONLY_PRIVATE, {"widths": (1, 10, 100)}),
     (real.run, {"breast cancer": 2, "digits": 2, "RAND health": 1}, (*STATISTICS, REFERENCES), {"n_draws": 5, **_FEW}),
 )
 
 
-def completed(folder, run, repeats, statistics, options):
-    """Rows of all tables, a DataFrame, also saved; what an interrupted run has left in the folder is not run again."""
+def completed(folder, run, repeats, statistics, options, again=()):
+    """Rows of all tables, a DataFrame, also saved; what an interrupted run has left in the folder is not run again.
+
+    But for statistics that are named in `again`; and for all, if the code of `run` itself has changed.
+    """
     name = run.__module__.split(".")[-1]
-    kept = {statistic: Memory(folder / statistic, verbose=0).cache(run) for statistic in statistics}
+    kept = Memory(folder, verbose=0).cache(run)
     tasks = [(kind, repeat, of) for kind, count in repeats.items() for repeat in range(count) for of in statistics]
-    rows = [row for task in tqdm(tasks, desc=name) for row in kept[task[-1]](*task, **options)]
+    for task in tasks:
+        if task[-1] in again and kept.check_call_in_cache(*task, **options):
+            kept.call_and_shelve(*task, **options).clear()
+    rows = [row for task in tqdm(tasks, desc=name) for row in kept(*task, **options)]
     return report.saved(pandas.DataFrame(rows), folder / f"{name}.csv", digits=5)
-
-
-def forget(folder, statistics):
-    """Run these again, though their rows are kept."""
-    for statistic in statistics:
-        Memory(folder / statistic, verbose=0).clear(warn=False)
 
 
 def main(argv=None):
@@ -57,8 +59,8 @@ def main(argv=None):
     parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, though kept")
     options = parser.parse_args(argv)
     output = options.output or (RESULTS / "quick" if options.quick else RESULTS)
-    forget(output / "raw", options.again)
-    frames = [completed(output / "raw", *experiment) for experiment in (QUICK if options.quick else FULL)]
+    experiments = QUICK if options.quick else FULL
+    frames = [completed(output / "raw", *experiment, again=options.again) for experiment in experiments]
     report.write(*frames, output)
     return frames
 

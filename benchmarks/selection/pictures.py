@@ -11,7 +11,8 @@ from benchmarks.selection.ways import COUNTS, EVEN, GAUSSIAN, SUPPORT
 # Grids in strong colours, ranks of any shape in warm ones, what looks for a trend in green and grey.
 STYLES = {
     "MTVr": {"color": "black", "linewidth": 2.2, "zorder": 5},
-    "MICr": {"color": "tab:blue"},
+    "MICr": {"color": "tab:blue", "linestyle": "--"},
+    "MICr, corrected": {"color": "tab:blue"},
     "binned MI": {"color": "tab:purple"},
     "Chatterjee": {"color": "tab:orange"},
     "distance correlation": {"color": "tab:red"},

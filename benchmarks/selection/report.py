@@ -14,10 +14,11 @@ COMPARED = [(FIRST, SUPPORT), (FIRST, GAUSSIAN), (FIRST, EVEN), *((score, SUPPOR
 MISSING = "--"
 
 
-def write(of_relationships, of_no_functions, of_wide_bounds, of_tables, output):
+def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, of_tables, output):
     """All tables and pictures of a run."""
     summary = summarise(of_relationships, ["n", "d", *WAY], ["recall", *SHAPES])
     by_name = summarise(of_relationships, ["n", "d", *WAY], NAMES)
+    monotone = summarise(of_monotone, ["n", "d", *WAY], ["recall"])
     no_function = summarise(of_no_functions, ["n", "d", *WAY], ["recall", *no_functions.SHAPES])
     wide = summarise(of_wide_bounds, ["of", "n", "d", "epsilon", "score", "width"], ["recall"])
     tables = summarise(of_tables, ["table", "d", "k", "metric", *WAY], ["quality", "n"]).drop(columns="n se")
@@ -26,13 +27,13 @@ def write(of_relationships, of_no_functions, of_wide_bounds, of_tables, output):
 
     summary = saved(summary, output / "relationships.csv")
     one = saved(where(by_name, n=n, d=d, epsilon=(0.1, 1.0, np.inf)), output / "by_relationship.csv")
+    monotone = saved(monotone, output / "monotone.csv")
     no_function = saved(no_function, output / "no_functions.csv")
-    leads = saved(
-        leads_of_first({"functions": of_relationships, "no functions": of_no_functions}), output / "leads.csv"
-    )
+    frames = {"functions": of_relationships, "monotone functions": of_monotone, "no functions": of_no_functions}
+    leads = saved(leads_of_first(frames), output / "leads.csv")
     wide = saved(wide, output / "wide_bounds.csv")
     tables = saved(tables, output / "tables.csv")
-    (output / "tables.md").write_text(markdown(summary, leads, no_function, wide, tables), encoding="utf-8")
+    (output / "tables.md").write_text(markdown(summary, leads, monotone, no_function, wide, tables), encoding="utf-8")
     pictures.draw_recall(summary, output / "scores.png")
     pictures.draw_mechanisms(summary, FIRST, output / "mechanisms.png")
     pictures.draw_shapes(summary, SHAPES, n, d, output / "shapes.png")
@@ -68,7 +69,7 @@ def saved(frame, path, digits=4):
 # --- All --------------------------------------------------------------------------------------------------------------
 
 
-def markdown(summary, leads, no_function, wide, tables):
+def markdown(summary, leads, monotone, no_function, wide, tables):
     """The tables of the docs, under headings."""
     parts = [
         f"## {FIRST}, and in brackets the best of the others",
@@ -79,6 +80,8 @@ def markdown(summary, leads, no_function, wide, tables):
         least_epsilon_table(summary),
         "## By shape",
         shapes_table(summary),
+        "## Nothing but monotone features to find",
+        monotone_table(monotone),
         "## No functions",
         least_epsilon_table(no_function),
         no_functions_table(no_function),
@@ -147,7 +150,20 @@ def shapes_table(summary, n=10_000, d=100):
     return _table_by_shape(where(summary, n=n, d=d), [(shape, at) for shape in SHAPES for at in (0.1, 1.0, np.inf)])
 
 
-# --- No functions, and bounds -----------------------------------------------------------------------------------------
+# --- Monotone functions, no functions, and bounds ---------------------------------------------------------------------
+
+
+def monotone_table(summary):
+    """Recall by support with its standard error; one row for each statistic."""
+    wanted = [(1000, 0.1), (1000, 0.3), (1000, 1.0), (10_000, 0.01), (10_000, 0.03), (10_000, 0.1)]
+    rows = where(summary, mechanism=SUPPORT).set_index(["score", "n", "epsilon"])
+    columns = [column for column in wanted if (FIRST, *column) in rows.index]
+
+    def cell(*key):
+        return f"{rows.loc[key, 'recall']:.2f} ± {rows.loc[key, 'recall se']:.2f}"
+
+    body = [[score, *(cell(score, *column) for column in columns)] for score in STATISTICS]
+    return table(["", *(f"{n:,} rows, ε = {epsilon:g}" for n, epsilon in columns)], body)
 
 
 def no_functions_table(summary, n=3000, epsilon=1.0):

@@ -48,8 +48,8 @@ class Statistic:
 
 def mtv_r_family(n, epsilon, n_classes):
     """The grids of MTVr that B="auto" and c="auto" stand for."""
-    grid = resolve_mtv("auto", "auto", n, epsilon, n_classes)
-    return numeric_family(*grid) if n_classes is None else class_family(*grid, n_classes)
+    B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
+    return numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
 
 
 def mtv_r_scores(table, family, keys):
@@ -60,18 +60,21 @@ def mtv_r_scores(table, family, keys):
     return _of_each_feature(target, table)
 
 
-def mic_r_grid(n, epsilon, n_classes):
-    """B="auto" and c="auto" as numbers."""
-    B = resolve_B("auto", n, epsilon, n_classes)
-    return B, resolve_c("auto", n, epsilon, B, n_classes)
+def mic_r_with(correction):
+    """MICr with a correction for chance, or with None; B and c are automatic."""
 
+    def grid(n, epsilon, n_classes):
+        B = resolve_B("auto", n, epsilon, n_classes, correction)
+        return B, resolve_c("auto", n, epsilon, B, n_classes, correction)
 
-def mic_r_scores(table, grid, keys):
-    if table.n_classes is None:
-        target = mic_r.AgainstNumbers(table.y, table.target_bounds, *grid)
-    else:
-        target = mic_r.AgainstClasses(table.y, table.n_classes, *grid)
-    return _of_each_feature(target, table)
+    def scores(table, grid, keys):
+        if table.n_classes is None:
+            target = mic_r.AgainstNumbers(table.y, table.target_bounds, *grid, correction=correction)
+        else:
+            target = mic_r.AgainstClasses(table.y, table.n_classes, *grid, correction=correction)
+        return _of_each_feature(target, table)
+
+    return Statistic(scores, lambda n, *_: mic_r_sensitivity(n), grid)
 
 
 def _of_each_feature(target, table):
@@ -106,7 +109,8 @@ def on_strict_ranks(score, sensitivity):
 
 STATISTICS = {
     "MTVr": Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
-    "MICr": Statistic(mic_r_scores, lambda n, *_: mic_r_sensitivity(n), mic_r_grid),  # no table here has three classes
+    "MICr": mic_r_with(None),  # the paper's
+    "MICr, corrected": mic_r_with("miller-madow"),  # the package's
     "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),
     "Spearman": on_mid_ranks(ranks.spearman, rank_sensitivity.spearman_sensitivity),
     "Chatterjee": on_strict_ranks(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),

@@ -1,6 +1,6 @@
 """As relationships.py, with public bounds that are wider than the data: of the features, or of the target.
 
-The data lie between 0 and 1, and the bounds are `width` wide, two thirds of what is too much being above.
+The data lie between 0 and 1, and the bounds are `width` wide; where in them the data lie is random, once a table.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from benchmarks.store import seed_of
 
 D = 100  # features, the true ones included
 EPSILON = 0.3
-REPEATS = {3000: 6}  # tables for each number of records
+REPEATS = {3000: 12}  # tables for each number of records
 WIDTHS = (1, 3, 10, 30, 100, 300, 1000)
 
 
-def widened(table, of, width):
-    """The table with bounds of this width."""
-    low = -(width - 1) / 3
+def widened(table, of, width, place):
+    """The table with bounds of this width, the data being at this place of them, from 0, at the left, to 1."""
+    low = -(width - 1) * place
     if of == "target":
         return table._replace(target_bounds=(low, low + width))
     return table._replace(lower=np.full_like(table.lower, low), upper=np.full_like(table.upper, low + width))
@@ -28,11 +28,12 @@ def run(n, repeat, statistic, n_trials=N_TRIALS, widths=WIDTHS):
     seed = seed_of(("wide bounds", n, repeat))
     pool = kept_pool(n, seed, D - N_TRUE)
     trials = Trials(D, n_trials, np.random.default_rng(seed))
+    place = np.random.default_rng([seed, n]).random()
     per_score = epsilon_per_score(SUPPORT, EPSILON, N_TRUE, D)
     rows = []
     for of in ("features", "target"):
         for width in widths:
-            scores = Scores(widened(pool, of, width), statistic, seed)
+            scores = Scores(widened(pool, of, width, place), statistic, seed)
             scale = noise_scale(SUPPORT, EPSILON, N_TRUE, D, scores.sensitivity(per_score))
             values, noise = scores.of(per_score)[trials.columns], noise_of(seed, SUPPORT, EPSILON)
             recall = trials.row(choose(values, N_TRUE, SUPPORT, scale, noise))["recall"]
