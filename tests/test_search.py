@@ -79,7 +79,7 @@ def scores_of(search, X, y, monkeypatch):
     return seen[0]
 
 
-def assert_a_record_moves_one_part_only(monkeypatch):
+def assert_a_record_moves_one_subset_only(monkeypatch):
     # A forest draws random numbers, how many depends on the data: other subsets must not notice.
     pipeline = make_pipeline(
         SelectKBest(DPMICScorer(epsilon=math.inf, **PUBLIC), k=2), RandomForestRegressor(n_estimators=2)
@@ -101,8 +101,8 @@ def assert_a_record_moves_one_part_only(monkeypatch):
 
 
 @seeded
-def test_a_record_moves_the_scores_of_one_part_only(monkeypatch):
-    assert_a_record_moves_one_part_only(monkeypatch)
+def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
+    assert_a_record_moves_one_subset_only(monkeypatch)
 
 
 @seeded
@@ -123,7 +123,7 @@ def test_overlapping_subsets_are_caught(monkeypatch):
 
     monkeypatch.setattr(search_module, "deal", overlapping)
     with pytest.raises(AssertionError):
-        assert_a_record_moves_one_part_only(monkeypatch)
+        assert_a_record_moves_one_subset_only(monkeypatch)
 
 
 def draw_of_numpy(n_draws):
@@ -467,7 +467,7 @@ def no_score_where_a_value_is_large(estimator, X, y):
 
 @seeded
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_score_that_is_no_number_fails_in_its_part_only(n_jobs, monkeypatch):
+def test_a_score_that_is_no_number_fails_in_its_subset_only(n_jobs, monkeypatch):
     X, y = table()
     subsets = deal(240, 6, 0.25, entropy_source(3))
     X[subsets[2][1][0], 0] = 2.0
