@@ -12,7 +12,8 @@ from skdpmic.accounting.fits import UNKNOWN, given_the_table, is_private, privat
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
 from skdpmic.estimator import check_before_data
-from skdpmic.scorer import DPMICScorer
+from skdpmic.scorer import DPMICScorer, dp_mic_regression, refuse_classes
+from skdpmic.statistics import statistic_named
 from skdpmic.table.bounds import check_feature_bounds
 from skdpmic.table.public import asks_for_data
 
@@ -59,6 +60,8 @@ def _scorer_of(private):
     if not isinstance(private, functools.partial):
         return private
     inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    if private.func is dp_mic_regression:
+        refuse_classes(private.keywords)
     return DPMICScorer(**private.keywords)
 
 
@@ -74,7 +77,8 @@ def _columns_of(X):
 def _check_columns(private, n_features, names):
     """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
     is_open = n_features is None or (names is UNKNOWN and isinstance(private.bounds, dict))
-    if not is_open and not asks_for_data(private.bounds):
+    needs_ranges = statistic_named(private.statistic, private.correction).needs_ranges
+    if needs_ranges and not is_open and not asks_for_data(private.bounds):
         check_feature_bounds(private.bounds, n_features, None if names is UNKNOWN else names)
 
 

@@ -190,7 +190,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
 
 @never_cached
-def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
+def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **parameters):
     """Private scores of features against a continuous target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_regression``.
@@ -201,10 +201,10 @@ def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.
-    bounds : pair or dict
-        Public range of the features, as in :class:`DPMICScorer`.
-    target_bounds : pair of floats
-        Public range of the target.
+    bounds : pair or dict, default=None
+        Public range of the features, as in :class:`DPMICScorer`; required but for ranks.
+    target_bounds : pair of floats, default=None
+        Public range of the target; required but for ranks.
     **parameters
         Further parameters of :class:`DPMICScorer`, such as `statistic`.
 
@@ -222,11 +222,18 @@ def dp_mic_regression(X, y, *, epsilon, bounds, target_bounds, **parameters):
     >>> bool(scores[0] > scores[1])
     True
     """
+    refuse_classes(parameters)
     return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)(X, y)
 
 
+def refuse_classes(parameters):
+    """Raise if the function form for a continuous target is given classes."""
+    if "classes" in parameters:
+        raise TypeError("dp_mic_regression() got an unexpected keyword argument 'classes': use dp_mic_classif.")
+
+
 @never_cached
-def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
+def dp_mic_classif(X, y, *, epsilon, bounds=None, classes, **parameters):
     """Private scores of features against a discrete target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_classif``.
@@ -237,8 +244,8 @@ def dp_mic_classif(X, y, *, epsilon, bounds, classes, **parameters):
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.
-    bounds : pair or dict
-        Public range of the features, as in :class:`DPMICScorer`.
+    bounds : pair or dict, default=None
+        Public range of the features, as in :class:`DPMICScorer`; required but for ranks.
     classes : array-like
         All labels that the target can have, in any order.
     **parameters

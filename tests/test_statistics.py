@@ -294,5 +294,30 @@ def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
     assert private.best_estimator_[0].get_support(indices=True).tolist() == [1]
 
 
+@pytest.mark.parametrize("name", RANKS)
+def test_searches_and_functions_need_no_ranges_for_ranks(name):
+    X, y = table(400)
+    pipeline = make_pipeline(DPMICSelector(k=1, statistic=name, epsilon=50.0, release="support"), LinearRegression())
+    grid = {"linearregression__fit_intercept": [True, False]}
+    search = PrivateGridSearch(pipeline, grid, epsilon=50.0, n_subsets=4).fit(X, y)
+    assert search.best_estimator_[0].get_support(indices=True).tolist() == [1]
+    function = partial(dp_mic_regression, epsilon=50.0, statistic=name)
+    selector = SelectKBest(function, k=1)
+    assert selector.fit(X, y).get_support(indices=True).tolist() == [1]
+    search = PrivateGridSearch(make_pipeline(selector, LinearRegression()), grid, epsilon=50.0, n_subsets=4).fit(X, y)
+    assert search.privacy_spent_ == (100.0, 0.0)
+    assert dp_mic_classif(X, y > 0.3, epsilon=50.0, classes=[0, 1], statistic=name).argmax() == 1
+
+
+def test_functions_of_grids_say_that_they_need_ranges():
+    X, y = table()
+    with pytest.raises(ValueError, match="bounds is None"):
+        dp_mic_regression(X, y, epsilon=1, target_bounds=(0, 1))
+    with pytest.raises(ValueError, match="exactly one of target_bounds"):
+        dp_mic_regression(X, y, epsilon=1, bounds=(0, 1))
+    with pytest.raises(ValueError, match="bounds is None"):
+        dp_mic_classif(X, y > 0.3, epsilon=1, classes=[0, 1])
+
+
 def test_the_sensitivity_of_mtv_r_is_below_that_of_mic_r():
     assert all(mtv_r_sensitivity(n) < mic_r_sensitivity(n) for n in (10, 1000, 10**6))
