@@ -12,7 +12,7 @@ from skdpmic.accounting.fits import UNKNOWN, given_the_table, is_private, privat
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
 from skdpmic.estimator import check_before_data
-from skdpmic.scorer import DPMICScorer, dp_mic_regression, refuse_classes
+from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named
 from skdpmic.table.bounds import check_feature_bounds
 from skdpmic.table.public import asks_for_data
@@ -60,8 +60,6 @@ def _scorer_of(private):
     if not isinstance(private, functools.partial):
         return private
     inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
-    if private.func is dp_mic_regression:
-        refuse_classes(private.keywords)
     return DPMICScorer(**private.keywords)
 
 

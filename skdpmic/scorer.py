@@ -222,14 +222,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **param
     >>> bool(scores[0] > scores[1])
     True
     """
-    refuse_classes(parameters)
     return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)(X, y)
-
-
-def refuse_classes(parameters):
-    """Raise if the function form for a continuous target is given classes."""
-    if "classes" in parameters:
-        raise TypeError("dp_mic_regression() got an unexpected keyword argument 'classes': use dp_mic_classif.")
 
 
 @never_cached

@@ -699,11 +699,6 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     with pytest.raises(ValueError, match="k must be an int >= 1 or 'all'"):
         PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
-    scorer = partial(dp_mic_regression, epsilon=0.5, bounds=(0, 1), classes=[0, 1])
-    with pytest.raises(TypeError, match="unexpected keyword argument 'classes'"):
-        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
-    with pytest.raises(TypeError, match="unexpected keyword argument 'classes'"):
-        scorer(*table())
     scorer = partial(dp_mic_classif, epsilon=0.5, bounds=(0, 1))
     with pytest.raises(TypeError, match=r"missing a required .*classes"):
         PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
