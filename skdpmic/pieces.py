@@ -13,7 +13,7 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.estimator import PUBLIC, PrivateEstimator
-from skdpmic.statistics import statistic_named
+from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.bounds import check_feature_bounds
 from skdpmic.table.description import describe
 from skdpmic.table.public import check_public
@@ -23,13 +23,7 @@ from skdpmic.unchanged import unchanged_on_error
 
 
 def _check_adds_up(estimator):
-    """Raise unless scores follow from counts that add up."""
-    statistic = statistic_named(estimator.statistic, estimator.correction)
-    if not statistic.adds_up:
-        raise ValueError(
-            f"statistic must be 'mic_r' or 'mtv_r' where records come in pieces, got {statistic.name!r}: ranks in a "
-            "piece of a table do not tell the ranks in all of it."
-        )
+    check_adds_up(statistic_named(estimator.statistic, estimator.correction))
 
 
 def _check_public(estimator):

@@ -40,7 +40,7 @@ def training_sizes(n_samples, n_subsets, test_size):
 
 
 def mean_over_subsets(scores, bounds):
-    """Mean of each candidate's clipped scores, as a share of their range; a record moves it by 1 / n_subsets."""
+    """Means of the clipped scores, as shares of their range; one record moves each by 1 / n_subsets at most."""
     lower, upper = check_interval(bounds, "score_bounds")
     clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
     shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)

@@ -260,7 +260,7 @@ def test_ranks_have_no_chunks_and_say_why(name, method):
 
 @pytest.mark.parametrize("name", RANKS)
 def test_ranks_have_no_sketch_and_no_dask(name):
-    with pytest.raises(ValueError, match="statistic must be 'mic_r' or 'mtv_r' in a sketch"):
+    with pytest.raises(ValueError, match="statistic must be 'mic_r' or 'mtv_r' where records come in pieces"):
         RangeGridSketch(statistic=name, bounds=(0, 1), target_bounds=(0, 1), B=9, n_features=D)
     dask_array = pytest.importorskip("dask.array")
     X, y = map(dask_array.from_array, table())

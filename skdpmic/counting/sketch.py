@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
-from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.columns import each_feature
 from skdpmic.table.description import describe
 from skdpmic.table.reading import check_table, refuse_dask
@@ -129,7 +129,8 @@ class RangeGridSketch:
         description = describe(bounds, target_bounds, classes, n_features, feature_names)
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
-        kind = _check_adds_up(statistic_named(statistic, correction))
+        kind = statistic_named(statistic, correction)
+        check_adds_up(kind)
         self.measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names
@@ -361,13 +362,6 @@ class _Counter:
 
 
 # --- Checks ---------------------------------------------------------------------------------------------------------
-
-
-def _check_adds_up(statistic):
-    if not statistic.adds_up:
-        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.adds_up)
-        raise ValueError(f"statistic must be {able} in a sketch, as counts do not tell ranks, got {statistic.name!r}.")
-    return statistic
 
 
 def _are_equal(a, b):

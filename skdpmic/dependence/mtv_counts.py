@@ -33,16 +33,8 @@ class _Counts:
         return counts
 
     def scorer(self, n):
-        """What scores features from their counts of n records."""
+        """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
         return counts_scorer(n, self._family)
-
-    def score(self, counts, bounds, n):
-        """MTVr from the counts of a feature of n records: the number that the records give, bit for bit."""
-        return self.scorer(n).score(counts)
-
-    def rounding_error(self, n):
-        """Bound on the distance of a score of n records from its exact value."""
-        return ROUNDING_ERROR
 
 
 class NumericCounts(_Counts):
@@ -141,8 +133,11 @@ class CountsScorer:
         offset = self._by_chance(k, side.size) - self._coarsest
         return np.where(k <= side.k_max, offset / _largest_variation(side.n_groups, k), np.inf)
 
-    def score(self, counts):
-        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
+    def score(self, counts, bounds=None):
+        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1].
+
+        The bounds of the feature, by which other measures score counts, say nothing here.
+        """
         walk, largest = walk_of(counts.reshape(self._shape), self._n), 0.0
         if len(self._bisections) > 0:
             per_length, offsets = self._of_bisections

@@ -21,3 +21,13 @@ def statistic_named(name, correction):
         raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {name!r}.")
     mic_r = MicR(correction)
     return mic_r if name == mic_r.name else STATISTICS[name]()
+
+
+def check_adds_up(statistic):
+    """Raise unless scores follow from counts that add up."""
+    if not statistic.adds_up:
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.adds_up)
+        raise ValueError(
+            f"statistic must be {able} where records come in pieces, got {statistic.name!r}: ranks in a piece of a "
+            "table do not tell the ranks in all of it."
+        )

@@ -1,9 +1,11 @@
 """What every measure of dependence says of itself, from public numbers only."""
 
+from abc import ABC, abstractmethod
+
 from skdpmic.privacy.mechanisms import grid_sensitivity
 
 
-class Measure:
+class Measure(ABC):
     """A statistic with everything fixed that its sensitivity depends on, for one kind of target.
 
     Those whose counts add up have `counts` and `scorer_of_counts`, too.
@@ -18,14 +20,15 @@ class Measure:
         """
         return grid_sensitivity(self.sensitivity(n), self.rounding_error(n))
 
+    @abstractmethod
     def sensitivity(self, n):
         """How far one of n records can move the exact score, rounded up."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rounding_error(self, n):
         """Bound on the distance of a computed score from the exact one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scorer(self, target, source):
         """What scores features against a target: ``score(column, range)`` in [0, 1].
 
@@ -35,4 +38,3 @@ class Measure:
         source : callable
             Random bytes, for a measure that breaks ties at random.
         """
-        raise NotImplementedError

@@ -65,15 +65,4 @@ class MtvRGrids(Measure):
 
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""
-        return _CountsScorer(counts.scorer(n))
-
-
-class _CountsScorer:
-    """Scores features by their counts, whose bounds the counts do not depend on any more."""
-
-    def __init__(self, scorer):
-        self._scorer = scorer
-
-    def score(self, counts, _):
-        """The score of the feature with these counts, in [0, 1]."""
-        return self._scorer.score(counts)
+        return counts.scorer(n)

@@ -25,8 +25,6 @@ class ClassTarget(NamedTuple):
     values: np.ndarray  # (n_samples,)
     n_classes: int
 
-    bounds = None
-
 
 def check_kind(target_bounds, classes, needs_ranges=True):
     """Whether the target is numeric: exactly one of its two public descriptions must be given.

@@ -42,7 +42,7 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
     assert counts.dtype == np.uint32
     assert counts.sum() == n * grids.n_tables
     assert np.array_equal(counts, grids.count(x, X_BOUNDS, grids.place(target)))
-    score = grids.score(counts, X_BOUNDS, n)
+    score = grids.scorer(n).score(counts, X_BOUNDS)
     assert score == of_records().score(x, X_BOUNDS)
     assert n < 3000 or 0.1 < score < 1
 
@@ -61,9 +61,9 @@ def test_counts_are_a_histogram_of_master_parts_in_each_column(kind):
 def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
     grids, x, target, _ = KINDS[kind](500)
     before = dict(vars(grids))
-    grids.score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS, 500)
+    grids.scorer(500).score(grids.count(x, X_BOUNDS, grids.place(target)))
     assert vars(grids) == before
-    assert grids.rounding_error(500) == ROUNDING_ERROR
+    assert grids.scorer(500).rounding_error == ROUNDING_ERROR
 
 
 @pytest.mark.parametrize("lo, hi", [(0.0, 1.0), (-3.7, 11.3), (1.0, 1.0 + 2**-50), (-1e300, 1e300), (0.0, 1e-310)])
