@@ -114,7 +114,7 @@ def wide(options):
     n, d = 1000, options.features
     X, y = table(n, d)
     scorer = DPMICScorer(**PUBLIC).fit(X, y)
-    target = AgainstNumbers(y, (0, 1), scorer.B_, scorer.c_)
+    target = AgainstNumbers(y, (0, 1), scorer.B_, scorer.c_, correction=scorer.correction)
     columns = np.ascontiguousarray(X.T)
     few = X[:, : max(d // 50, 1)]
     fit = kernel = mutual = np.inf
