@@ -98,7 +98,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """
         self._warn(records.n_features, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
-        mechanism = way.mechanism(measure, records.n_samples)
+        mechanism = way.mechanism(measure, records.shape)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
         released = way.release(records, measure, mechanism, self.n_jobs, source)

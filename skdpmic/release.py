@@ -38,9 +38,9 @@ class LaplaceScores:
         """The statistic over the grids that suit what a score is worth."""
         return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
 
-    def mechanism(self, measure, n):
+    def mechanism(self, measure, shape):
         """The noise."""
-        return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(n))
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
@@ -64,9 +64,9 @@ class GaussianScores(LaplaceScores):
         """The epsilon of Laplace noise on one score with the same standard deviation."""
         return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features)
 
-    def mechanism(self, measure, n):
+    def mechanism(self, measure, shape):
         """The noise."""
-        return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(n))
+        return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class NoisyTables(LaplaceScores):
         """The tables that suit what each of them is worth."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
 
-    def mechanism(self, measure, n):
+    def mechanism(self, measure, shape):
         """The noise."""
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
-        measure.scorer_of_tables(n, mechanism.scale)  # whose grids are kept
+        measure.scorer_of_tables(shape.n_samples, mechanism.scale)  # whose grids are kept
         return mechanism
 
     def release(self, records, measure, mechanism, n_jobs, source):
@@ -121,9 +121,9 @@ class BestFeatures:
         """The statistic over the grids that suit what a score is worth."""
         return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
 
-    def mechanism(self, measure, n):
+    def mechanism(self, measure, shape):
         """The noise."""
-        return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(n))
+        return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""

@@ -31,13 +31,13 @@ FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noi
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
-    Mutant("statistics/measure.py", "self.sensitivity(n), self.rounding_error(n))", "self.sensitivity(n), 0)",
+    Mutant("statistics/measure.py", ", self.rounding_error(shape))", ", 0)",
            f"{FIT_SCALE}[continuous-laplace-fit]"),
     Mutant("pairs/mic.py", "mic_r_sensitivity(n), rounding_error(n, plan))", "mic_r_sensitivity(n), 0)",
            f"{PAIR_SCALE}[mic_r_laplace]"),
     Mutant("pairs/mic.py", "mic_e_sensitivity(n, B), rounding_error(n, plan))", "mic_e_sensitivity(n, B), 0)",
            f"{PAIR_SCALE}[mic_e_laplace]"),
-    Mutant("statistics/mtv_r.py", "return mtv_r_sensitivity(n)", "return mtv_r_sensitivity(n) / 2",
+    Mutant("statistics/mtv_r.py", "mtv_r_sensitivity(shape.n_samples)", "mtv_r_sensitivity(shape.n_samples) / 2",
            "test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
     Mutant("statistics/ranks.py", "rank_sensitivity.kendall_sensitivity", "rank_sensitivity.chatterjee_sensitivity",
            "test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),

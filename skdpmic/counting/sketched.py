@@ -3,6 +3,7 @@
 import numpy as np
 
 from skdpmic.table.columns import each_feature
+from skdpmic.table.shape import Shape
 
 
 class SketchedRecords:
@@ -11,11 +12,12 @@ class SketchedRecords:
     def __init__(self, sketch):
         self._sketch = sketch
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
+        self.shape = Shape(sketch.n_samples, sketch.ranges)
 
     def each_feature(self, function, n_jobs):
-        """``function(counts, range)`` of each feature."""
+        """``function(counts, scale)`` of each feature."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return each_feature(function, counts, self._sketch.ranges, n_jobs)
+        return each_feature(function, counts, self.shape.scales, n_jobs)
 
     def scorer(self, measure, source):
         """What scores features from their counts."""

@@ -13,24 +13,24 @@ class Measure(ABC):
 
     n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
 
-    def steps(self, n):
-        """How far one of n records can move a score, in steps of the grid that noise is drawn on.
+    def steps(self, shape):
+        """How far one record of a table of that shape can move a score, in steps of the grid that noise is drawn on.
 
         All that scores share is made, and kept, or refused, on the way: before anything is paid for.
         """
-        return grid_sensitivity(self.sensitivity(n), self.rounding_error(n))
+        return grid_sensitivity(self.sensitivity(shape), self.rounding_error(shape))
 
     @abstractmethod
-    def sensitivity(self, n):
-        """How far one of n records can move the exact score, rounded up."""
+    def sensitivity(self, shape):
+        """How far one record can move the exact score, rounded up."""
 
     @abstractmethod
-    def rounding_error(self, n):
+    def rounding_error(self, shape):
         """Bound on the distance of a computed score from the exact one."""
 
     @abstractmethod
     def scorer(self, target, source):
-        """What scores features against a target: ``score(column, range)`` in [0, 1].
+        """What scores features against a target: ``score(column, scale)`` in [0, 1].
 
         Parameters
         ----------

@@ -60,12 +60,13 @@ class MicRGrids(Measure):
     n_classes: int | None
     correction: str | None
 
-    def sensitivity(self, n):
+    def sensitivity(self, shape):
         """In bits."""
-        return mic_r_sensitivity(n)
+        return mic_r_sensitivity(shape.n_samples)
 
-    def rounding_error(self, n):
+    def rounding_error(self, shape):
         """In bits."""
+        n = shape.n_samples
         entropy_table(n)  # kept for the scores; an error, if n is too large for it
         return rounding_error(n, self._plan(n))
 

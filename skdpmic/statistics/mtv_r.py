@@ -45,13 +45,14 @@ class MtvRGrids(Measure):
             return numeric_family(self.B, self.c)
         return class_family(self.B, self.c, self.n_classes)
 
-    def sensitivity(self, n):
+    def sensitivity(self, shape):
         """Of the score in [0, 1]."""
-        return mtv_r_sensitivity(n)
+        return mtv_r_sensitivity(shape.n_samples)
 
-    def rounding_error(self, n):
+    def rounding_error(self, shape):
         """Of the score in [0, 1]."""
-        return counts_scorer(n, self._family).rounding_error  # kept for the scores; an error, if n is too large for it
+        # Kept for the scores; an error, if n is too large for it.
+        return counts_scorer(shape.n_samples, self._family).rounding_error
 
     def scorer(self, target, source):
         """What scores features against a target."""

@@ -31,7 +31,11 @@ class _RankStatistic(Measure):
             raise ValueError(f"X must have at most {ranks.MAX_RECORDS:,} samples, got n_samples={n:,}.")
         return self
 
-    def rounding_error(self, n):
+    def sensitivity(self, shape):
+        """How far one record can move the score."""
+        return self.sensitivity_of(shape.n_samples)
+
+    def rounding_error(self, shape):
         """None: a score is the exact one, rounded down as the grid of the noise would round it again."""
         return 0
 
@@ -72,7 +76,7 @@ class Kendall(_OfMidRanks):
     """Kendall's |tau-a|."""
 
     name = "kendall"
-    sensitivity = staticmethod(rank_sensitivity.kendall_sensitivity)
+    sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
 
 
@@ -80,7 +84,7 @@ class Spearman(_OfMidRanks):
     """Spearman's |rho-a|."""
 
     name = "spearman"
-    sensitivity = staticmethod(rank_sensitivity.spearman_sensitivity)
+    sensitivity_of = staticmethod(rank_sensitivity.spearman_sensitivity)
     score = staticmethod(ranks.spearman)
 
 
@@ -88,7 +92,7 @@ class Chatterjee(_OfStrictRanks):
     """Chatterjee's xi, the larger of both directions."""
 
     name = "chatterjee"
-    sensitivity = staticmethod(rank_sensitivity.chatterjee_sensitivity)
+    sensitivity_of = staticmethod(rank_sensitivity.chatterjee_sensitivity)
     score = staticmethod(ranks.chatterjee)
 
 
@@ -96,5 +100,5 @@ class DistanceCorrelation(_OfStrictRanks):
     """Distance correlation of ranks."""
 
     name = "distance_correlation"
-    sensitivity = staticmethod(rank_sensitivity.distance_correlation_sensitivity)
+    sensitivity_of = staticmethod(rank_sensitivity.distance_correlation_sensitivity)
     score = staticmethod(ranks.distance_correlation)

@@ -9,16 +9,16 @@ _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
 _SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
 
 
-def each_feature(function, columns, ranges, n_jobs):
-    """``function(column, range)`` of each feature.
+def each_feature(function, columns, scales, n_jobs):
+    """``function(column, scale)`` of each feature.
 
     Parameters
     ----------
     function : callable
     columns : sequence of length n_features
         What the function is given of each feature: its values, or its counts. Slices of it are sent to workers.
-    ranges : list of length n_features
-        The public range (lower, upper) of each feature, or None where a statistic needs none.
+    scales : list of length n_features
+        As of :class:`skdpmic.table.shape.Shape`.
     n_jobs : int or None
 
     Returns
@@ -28,10 +28,10 @@ def each_feature(function, columns, ranges, n_jobs):
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
-        return _each_of_block(function, columns, ranges)
+        return _each_of_block(function, columns, scales)
     n_blocks = min(n_features, n_workers * 4)
     blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_each_of_block)(function, columns[block], ranges[block])
+        delayed(_each_of_block)(function, columns[block], scales[block])
         for block in gen_even_slices(n_features, n_blocks)
     )
     return [result for block in blocks for result in block]
@@ -41,8 +41,8 @@ def _are_short(columns):
     return isinstance(columns, np.ndarray) and columns.shape[1] < _SHORT
 
 
-def _each_of_block(function, columns, ranges):
-    return [function(*feature) for feature in zip(_near_memory(columns), ranges, strict=True)]
+def _each_of_block(function, columns, scales):
+    return [function(*feature) for feature in zip(_near_memory(columns), scales, strict=True)]
 
 
 def _near_memory(columns):

@@ -24,10 +24,10 @@ def read_records(estimator, X, y, needs_ranges):
     """
     X, y = check_table(estimator, X, y, check_kind(estimator.target_bounds, estimator.classes, needs_ranges))
     if needs_ranges:
-        X, ranges = with_bounds(X, estimator.bounds, getattr(estimator, "feature_names_in_", None))
+        X, scales = with_bounds(X, estimator.bounds, getattr(estimator, "feature_names_in_", None))
     else:
-        ranges = [None] * X.shape[1]
-    return Records(X, ranges, make_target(y, estimator.target_bounds, estimator.classes, needs_ranges))
+        scales = [None] * X.shape[1]
+    return Records(X, scales, make_target(y, estimator.target_bounds, estimator.classes, needs_ranges))
 
 
 def check_table(estimator, X, y, y_numeric, **options):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.table.columns import each_feature
+from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
@@ -12,7 +13,7 @@ class Records(NamedTuple):
     """Records, and where they are said to lie. As sensitive as the data, which they are."""
 
     X: np.ndarray  # (n_samples, n_features)
-    ranges: list  # of n_features pairs (lower, upper), or of None where a statistic needs none
+    scales: list  # of n_features, as of `Shape`
     target: NumericTarget | ClassTarget
 
     @property
@@ -26,13 +27,18 @@ class Records(NamedTuple):
         return self.X.shape[1]
 
     @property
+    def shape(self):
+        """The public numbers of the table."""
+        return Shape(self.n_samples, self.scales)
+
+    @property
     def n_classes(self):
         """Number of classes; None with a numeric target."""
         return self.target.n_classes
 
     def each_feature(self, function, n_jobs):
-        """``function(column, range)`` of each feature."""
-        return each_feature(function, self.X.T, self.ranges, n_jobs)
+        """``function(column, scale)`` of each feature."""
+        return each_feature(function, self.X.T, self.scales, n_jobs)
 
     def scorer(self, measure, source):
         """What scores features by a measure; where it breaks ties at random, the source tells how."""

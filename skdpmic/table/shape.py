@@ -1,0 +1,24 @@
+"""What the sensitivity of a score may depend on: public numbers of a table."""
+
+from typing import NamedTuple
+
+
+class Shape(NamedTuple):
+    """The public numbers of a table."""
+
+    n_samples: int
+    scales: list
+    """What kernels know of each feature: the range (lower, upper) of numbers, the number of labels of a nominal one, or
+    None where a statistic needs none."""
+    rows_per_group: int = 1
+    """How many rows a person has, who is what is protected."""
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return len(self.scales)
+
+    @property
+    def n_groups(self):
+        """Number of persons."""
+        return self.n_samples // self.rows_per_group
