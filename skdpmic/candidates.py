@@ -5,17 +5,20 @@ import inspect
 import warnings
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skdpmic.accounting.fits import UNKNOWN, given_the_table, is_private, private_steps
+from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
-from skdpmic.estimator import check_before_data
+from skdpmic.estimator import PUBLIC, check_before_data
 from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named
-from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.features import feature_axes
 from skdpmic.table.public import asks_for_data
+from skdpmic.table.reading import read_records
 
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
 
@@ -35,9 +38,19 @@ def _first_step(estimator):
 
 def refuse_unreadable_for(candidates, X, y):
     """Refuse before the charge what a private estimator refuses in every subset, if it gets X and y as they are."""
-    first_steps = map(_first_step, candidates)
-    if any(is_private(step) or is_private(getattr(step, "score_func", None)) for step in first_steps):
-        refuse_unreadable(X, y)
+    seen = set()
+    for step in map(_first_step, candidates):
+        as_array = not is_private(step)  # as univariate selectors hand it to their score function
+        private = getattr(step, "score_func", None) if as_array else step
+        if not is_private(private):
+            continue
+        scorer = clone(_scorer_of(private))
+        described = repr([scorer.statistic, *(getattr(scorer, name) for name in PUBLIC)])
+        if described not in seen:
+            seen.add(described)
+            refuse_unreadable(X, y)
+            table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
+            read_records(scorer, table, y, statistic_named(scorer.statistic, scorer.correction).needs_ranges)
 
 
 def private_estimators(candidate):
@@ -74,10 +87,11 @@ def _columns_of(X):
 
 def _check_columns(private, n_features, names):
     """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
-    is_open = n_features is None or (names is UNKNOWN and isinstance(private.bounds, dict))
+    by_name = isinstance(private.bounds, dict) or private.categories is not None
+    is_open = n_features is None or (names is UNKNOWN and by_name)
     needs_ranges = statistic_named(private.statistic, private.correction).needs_ranges
     if needs_ranges and not is_open and not asks_for_data(private.bounds):
-        check_feature_bounds(private.bounds, n_features, None if names is UNKNOWN else names)
+        feature_axes(private.bounds, private.categories, n_features, None if names is UNKNOWN else names)
 
 
 def warn_of_unknown(candidates):

@@ -12,14 +12,15 @@ from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics import statistic_named
-from skdpmic.table.description import describe, n_features_of
+from skdpmic.table.description import describe
+from skdpmic.table.features import n_features_of
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import check_classes
 from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
-PUBLIC = ("bounds", "target_bounds", "classes")
+PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
 class PrivateEstimator(NeverCached, BaseEstimator):
@@ -186,6 +187,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
 
@@ -196,7 +198,8 @@ def check_before_data(estimator, numbers_of_samples):
     if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
         map(asks_for_data, described.values())
     ):
-        describe(**described, n_features=n_features_of(estimator.bounds) or 1, feature_names=None)
+        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
+        describe(**described, n_features=n_features, feature_names=None)
     is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
     n_classes = len(check_classes(estimator.classes)) if is_public else None
     for n_samples in numbers_of_samples:

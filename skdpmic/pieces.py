@@ -7,18 +7,17 @@ import warnings
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from skdpmic.checks.readable import is_dask_collection, refuse_unreadable
+from skdpmic.checks.readable import is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_agreement, check_publishable
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.estimator import PUBLIC, PrivateEstimator
 from skdpmic.statistics import check_adds_up, statistic_named
-from skdpmic.table.bounds import check_feature_bounds
 from skdpmic.table.description import describe
+from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public
-from skdpmic.table.reading import check_table, refuse_dask
-from skdpmic.table.targets import check_kind
+from skdpmic.table.reading import names_and_declared, refuse_dask
 from skdpmic.unchanged import unchanged_on_error
 
 
@@ -119,12 +118,10 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
                 self._forget()
             else:
                 check_agreement(self._sketch, self)
-            y_numeric = check_kind(self.target_bounds, self.classes)
-            X, y = check_table(self, X, y, y_numeric, reset=is_first, ensure_min_samples=0)
             if is_first:
                 _check_expected("n_expected", n_expected)
-                self._sketch = self._sketch_for(n_expected, X.shape[1], getattr(self, "feature_names_in_", None))
-            count_into(self._sketch, X, y, self.n_jobs)
+                self._sketch = self._sketch_for(n_expected, *names_and_declared(self, X))
+            count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
         return self
 
     @_if(_check_adds_up)
@@ -206,7 +203,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
-        refuse_unreadable(X, y)
+        refuse_masked(y, "y")
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
         if n_samples < 4:
             raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")
@@ -214,24 +211,22 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # an error, if too large for so many
         return sketch
 
-    def _sketch_for(self, n_samples, n_features, names):
-        """An empty sketch for a table at hand, whose columns a dict of bounds must match by their names."""
-        if isinstance(self.bounds, dict):
-            check_feature_bounds(self.bounds, n_features, names)
-        return self._empty_sketch(n_samples, n_features, names)
+    def _sketch_for(self, n_samples, n_features, names, declared=None):
+        """An empty sketch for a table at hand, whose columns dicts must match by their names."""
+        feature_axes(self.bounds, self.categories, n_features, names, declared)
+        return self._empty_sketch(n_samples, n_features, names, declared)
 
-    def _empty_sketch(self, n_samples, n_features, feature_names):
+    def _empty_sketch(self, n_samples, n_features, feature_names, declared=None):
         public = {name: getattr(self, name) for name in PUBLIC}
-        public |= {"n_features": n_features, "feature_names": feature_names}
-        description = describe(**public)
+        description = describe(**public, n_features=n_features, feature_names=feature_names, declared=declared)
         measure = self._measure(n_samples, description.n_features, description.n_classes)
-        return RangeGridSketch(
+        return RangeGridSketch.described(
+            description,
             statistic=self.statistic,
             correction=self.correction,
             B=measure.B,
             c=measure.c,
             n_parts=measure.n_parts,
-            **public,
         )
 
     def _accept(self, sketch):

@@ -1,10 +1,11 @@
 """Private scores of all features: the estimator and its function forms."""
 
+from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.pieces import PrivateEstimatorOfPieces
-from skdpmic.table.reading import check_rows
+from skdpmic.table.reading import read_numbers
 from skdpmic.uncached import never_cached
 
 
@@ -129,6 +130,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         epsilon=1.0,
         delta=0.0,
         bounds=None,
+        categories=None,
         target_bounds=None,
         classes=None,
         mechanism="laplace",
@@ -143,6 +145,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.categories = categories
         self.target_bounds = target_bounds
         self.classes = classes
         self.mechanism = mechanism
@@ -180,8 +183,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         X_weighted : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = check_rows(self, X)
-        return X * self.scores_.astype(X.dtype)
+        X = read_numbers(self, X)
+        scores = self.scores_.astype(X.dtype)
+        return X.multiply(scores).tocsr() if sparse.issparse(X) else X * scores
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

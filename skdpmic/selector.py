@@ -3,6 +3,7 @@
 import numbers
 import warnings
 
+import numpy as np
 from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic.checks.errors import without_data
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures
+from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame
 
 
 class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
@@ -151,6 +153,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         epsilon=1.0,
         delta=0.0,
         bounds=None,
+        categories=None,
         target_bounds=None,
         classes=None,
         threshold=None,
@@ -168,6 +171,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.categories = categories
         self.target_bounds = target_bounds
         self.classes = classes
         self.threshold = threshold
@@ -245,4 +249,12 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         """
         check_is_fitted(self)
         with config_context(array_api_dispatch=False):
-            return without_data(super().transform, X)
+            if not is_frame(X):
+                return without_data(super().transform, X)
+            X = as_frame(X)
+            # One row tells in which container the output is wanted.
+            container = without_data(super().transform, X.head(1).to_native())
+            chosen = X[:, np.flatnonzero(self._get_support_mask()).tolist()]
+            if not isinstance(container, np.ndarray):
+                return in_library_of(chosen, container)
+            return without_data(super().transform, X.to_native()) if holds_numbers(X) else chosen.to_native()

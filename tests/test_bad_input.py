@@ -1,10 +1,10 @@
 """Bad input is refused in scikit-learn's way: the parameter is named, no data value quoted, no state changed."""
 
 import math
+import re
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn import config_context
 
 from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, mic_r_laplace
@@ -49,7 +49,6 @@ def assert_refused(estimator, X, y, message, error=ValueError):
 X, Y = good()
 STRINGS = with_value(X, f"patient {SECRET}", dtype=object)
 BAD_DATA = [
-    (with_value(X, np.nan), Y, "Input X contains NaN", ValueError),
     (with_value(X, np.inf), Y, "Input X contains infinity", ValueError),
     (X, with_value(Y, np.nan), "Input y contains NaN", ValueError),
     (X, with_value(Y, np.inf), "Input y contains infinity", ValueError),
@@ -60,7 +59,6 @@ BAD_DATA = [
     (X + 1j, Y, "Complex data not supported", ValueError),
     (X, Y + 1j, "Complex data not supported", ValueError),
     (with_value(X, {"secret": SECRET}, dtype=object), Y, "must be a string or a real number", TypeError),
-    (sparse.csr_matrix(X), Y, "Sparse data was passed", TypeError),
     (X[:, 0], Y, "Expected 2D array, got 1D array.*Reshape your data", ValueError),
     (SECRET, Y, "Expected 2D array, got scalar array", ValueError),
     (X[:0], Y[:0], "Found array with 0 sample", ValueError),
@@ -84,13 +82,19 @@ def test_bad_dataframes_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
-    assert_refused(estimator, frame.assign(b=f"patient {SECRET}"), Y, "could not convert string to float")
-    assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, "Complex data not supported")
-    assert_refused(estimator, frame.rename(columns={"a": "z"}), Y, r"got none for \['z'\]")
+    text = frame.assign(b=f"patient {SECRET}")
+    assert_refused(estimator, text, Y, r"got text in \['b'\], which must be numbers.*labels of text in categories")
+    mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
+    assert_refused(estimator, mixed, Y, "could not convert string to float")
+    assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, r"got other values in \['b'\], which must be numbers")
+    assert_refused(estimator, frame.rename(columns={"a": "z"}), Y, r"features of X only, got others, \['a'\]")
+    assert_refused(estimator, frame.assign(z=1.0), Y, r"got none for \['z'\]")
     assert_refused(estimator, X, Y, "X has no feature names")
-    for entry, message in ((3, "must be a pair of numbers"), ((0, 1, 2), "must be a pair"), ((1, 0), "lower < upper")):
+    for entry, message in ((3, "must be (lower, upper)"), ((0, 1, "ln"), "'log'"), ((1, 0), "lower < upper")):
         estimator.set_params(bounds={"a": (0, 1), "b": (0, 1), "c": entry})
-        assert_refused(estimator, frame, Y, f"bounds of feature 'c' must be .*{message.removeprefix('must be ')}")
+        assert_refused(
+            estimator, frame, Y, f"bounds of feature 'c' must be .*{re.escape(message.removeprefix('must be '))}"
+        )
 
 
 NEITHER = {"target_bounds": None}
@@ -112,7 +116,7 @@ BAD_PARAMETERS = [
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace', .*got 'exponential'"),
     ({"bounds": None}, "bounds is None.*pass"),
-    ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper, got \(1.0, 0.0\) for feature 0"),
+    ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
     ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),
     ({"bounds": (0, math.inf)}, "bounds must be finite"),
@@ -126,7 +130,7 @@ BAD_PARAMETERS = [
     ({"classes": [0, 1]}, "exactly one of target_bounds .* got both"),
     ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
-    ({"target_bounds": 3}, "target_bounds must be a pair"),
+    ({"target_bounds": 3}, r"target_bounds must be \(lower, upper\), .* got 3"),
     (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 different labels"),
     (NEITHER | {"classes": "dat"}, "classes must be a list or array"),
     (NEITHER | {"classes": [[0, 1]]}, "classes must be a list or array"),
@@ -184,7 +188,7 @@ def test_labels_of_mixed_types_are_refused_without_quoting_them():
     assert "8675" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
 def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(value, mechanism):
     X = np.random.default_rng(0).random((2000, 3))
@@ -196,12 +200,12 @@ def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(valu
     assert scores.tolist() == DPMICScorer(**bounds).fit(expected, y).scores_.tolist()
 
 
-def test_missing_values_are_not_to_be_filled_in_from_the_data():
+def test_missing_targets_are_not_to_be_filled_in_from_the_data():
     for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
         with pytest.raises(
-            ValueError, match=r"Input X contains NaN\. Replace missing values by a constant .*looking at"
+            ValueError, match=r"Input y contains NaN\. Replace missing values by a constant .*looking at"
         ) as caught:
-            estimator.fit(with_value(X, np.nan), Y > 0.5)
+            estimator.fit(X, with_value(Y, np.nan))
         assert "imputer" not in str(caught.value)
 
 

@@ -103,10 +103,10 @@ def test_every_unambiguous_form_of_the_bounds_of_two_features_is_read_alike():
     ]
     for bounds in forms:
         sketch = RangeGridSketch(bounds=bounds, feature_names=["age", "pay"], target_bounds=(0, 1), B=9)
-        assert sketch.ranges == [(0, 1), (2, 5)]
+        assert sketch.scales == [(0, 1), (2, 5)]
     for bounds in [(0, 5), [0, 5], np.array([0, 5]), (0, [5, 5]), ((0, 0), 5), pandas.Series([0, 5])]:
         sketch = RangeGridSketch(bounds=bounds, n_features=2, target_bounds=(0, 1), B=9)
-        assert sketch.ranges == [(0, 5), (0, 5)]
+        assert sketch.scales == [(0, 5), (0, 5)]
 
 
 def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
@@ -124,7 +124,7 @@ def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_wr
             RangeGridSketch(bounds=bounds, n_features=known, target_bounds=(0, 1), B=9)
     as_advised = tuple(np.transpose(bounds))
     sketch = RangeGridSketch(bounds=as_advised, target_bounds=(0, 1), B=9)
-    assert sketch.ranges == [(0, 1)] * n_features
+    assert sketch.scales == [(0, 1)] * n_features
 
 
 # --- What has no order, and what is no number -------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
                 fit(DPMICScorer(ledger=ledger, **public | {name: pair}), X, Y)
         with pytest.raises(ValueError, match=message):
             RangeGridSketch(B=9, n_features=2, **public | {name: pair})
-    with pytest.raises(ValueError, match="bounds of feature 'pay' must be a pair of numbers"):
+    with pytest.raises(ValueError, match="bounds of feature 'pay' must be \\(lower, upper\\)"):
         DPMICScorer(ledger=ledger, bounds={"age": (0, 1), "pay": pair}, target_bounds=(0, 1)).fit(FRAME, Y)
     for bounds in (((0, 1), pair), (pair, (0, 1)), pair):
         with pytest.raises(ValueError, match=r"bounds (of . )?must be (a pair of numbers|.*x_lo, x_hi)"):

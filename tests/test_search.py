@@ -557,13 +557,17 @@ def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
 @pytest.mark.parametrize(
     "change, expected",
     [
-        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes."),
-        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type."),
+        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes"),
+        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type"),
     ],
 )
-def test_what_of_the_data_does_not_fit_a_private_estimator_is_told(change, expected):
+def test_what_of_the_data_does_not_fit_a_private_estimator_is_told_before_the_charge(change, expected, tmp_path):
     X, y = table()
-    assert why(pipeline(**change), X, (y > 0.5).astype(int)) == expected
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=9.0)
+    search = PrivateGridSearch(pipeline(**change), {"model__n_neighbors": [3, 12]}, ledger=ledger)
+    with pytest.raises(ValueError, match=expected):
+        search.fit(X, (y > 0.5).astype(int))
+    assert ledger.spent() == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -574,7 +578,10 @@ def test_what_of_the_data_does_not_fit_a_private_estimator_is_told(change, expec
             r"bounds must be \(lower, upper\), .*shape \(n_features,\) = \(3,\), got an array of .* \(2,\)",
         ),
         (([0] * 3, [1, 0, 1]), "bounds must be finite with lower < upper"),
-        ({"age": (0, 1)}, r"bounds must have an entry for every feature, got none for \['height', 'weight'\]"),
+        (
+            {"age": (0, 1)},
+            r"bounds must have an entry for every feature .*, got none for \['height', 'weight'\]",
+        ),
     ],
 )
 @pytest.mark.parametrize("where", ["first", "nested", "scaled", "function", "columns"])

@@ -12,16 +12,22 @@ _DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas a
 _NUMBER_KINDS = frozenset("biufc")
 _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
-_NAMED = 5  # columns named in a message
+_NAMED = 20  # columns named in a message
 
 
 def refuse_unreadable(X, y):
-    """Raise if a table or its target holds what numpy would read, but not row by row, or not as it is meant."""
+    """Raise if a table or its target hides values, or the table's names do not tell its columns apart."""
     for data, name in ((X, "X"), (y, "y")):
         refuse_masked(data, name)
-    _check_frame(X)
-    for data, name in ((X, "X"), (y, "y")):
-        refuse_dates(data, name)
+    check_names(X)
+
+
+def check_names(X):
+    """Raise unless a dataframe has columns, whose names tell them apart."""
+    names = _names(X)
+    if names is not None and not names:
+        raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
+    refuse_repeated(names or [], "X must have a different name for each column")
 
 
 def refuse_masked(data, name):
@@ -42,7 +48,7 @@ def refuse_dates(data, name):
     """
     with_dates = [label for label, column in _columns(data) if holds_dates(column)]
     if with_dates:
-        where = "" if with_dates == [None] else f" in columns {_some(with_dates)}"
+        where = "" if with_dates == [None] else f" in columns {some(with_dates)}"
         raise ValueError(
             f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
             "public date and divide by a unit of your own, for instance "
@@ -111,29 +117,14 @@ def _names(data):
     return list(data.columns) if is_table else None
 
 
-def _check_frame(X):
-    """Raise unless a dataframe has columns, whose names tell them apart, and which are dense."""
-    names = _names(X)
-    if names is None:
-        return
-    if not names:
-        raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
-    refuse_repeated(names, "X must have a different name for each column")
-    dtypes = getattr(X, "dtypes", ())
-    sparse = [name for name, dtype in zip(names, dtypes, strict=False) if str(dtype).startswith("Sparse")]
-    if sparse:
-        raise TypeError(
-            f"Sparse data was passed in columns {_some(sparse)} of X, but dense data is required. Use X.astype(float) "
-            "to make them dense."
-        )
-
-
 def refuse_repeated(names, allowed):
     """Raise if names of columns do not tell them apart; names that are no text are not used as such."""
     repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
     if repeated:
-        raise ValueError(f"{allowed}, got several named {_some(repeated)}.")
+        raise ValueError(f"{allowed}, got several named {some(repeated)}.")
 
 
-def _some(labels):
-    return f"{labels[:_NAMED]}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")
+def some(labels):
+    """Labels as text: all of them, or the first few and how many more."""
+    shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
+    return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_interval
 from skdpmic.counting.sketch import RangeGridSketch, check_whole
 from skdpmic.dependence.grid_limits import check_B, check_c
-from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.axes import Labels, Order
+from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public
-from skdpmic.table.targets import check_classes
+from skdpmic.table.targets import check_classes, target_axis
 
 
 def check_agreement(sketch, estimator):
@@ -21,7 +21,7 @@ def check_agreement(sketch, estimator):
         raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {estimator.statistic!r}.")
     if sketch.statistic == "mic_r" and sketch.n_parts is None and estimator.correction != sketch.correction:
         raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {estimator.correction!r}.")
-    _check_description(sketch, estimator.bounds, estimator.target_bounds, estimator.classes)
+    _check_description(sketch, estimator)
     _check_grids(sketch, estimator.B, estimator.c, estimator.mechanism)
 
 
@@ -33,21 +33,32 @@ def check_publishable(sketch, estimator):
     check_whole(sketch)
 
 
-def _check_description(sketch, bounds, target_bounds, classes):
+def _check_description(sketch, estimator):
+    bounds, target_bounds, classes = estimator.bounds, estimator.target_bounds, estimator.classes
     for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
         check_public(name, value)
-    if bounds is not None:
-        names = getattr(sketch, "feature_names_in_", None)
-        if check_feature_bounds(bounds, sketch.n_features_in_, names) != sketch.ranges:
-            raise ValueError("bounds must be None or those of the sketch, got others.")
-    if target_bounds is not None and check_interval(target_bounds, "target_bounds") != sketch.target_bounds:
-        target = sketch.target_bounds
-        allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target}"
+    _check_features(sketch.description, bounds, estimator.categories)
+    if target_bounds is not None and target_axis(target_bounds) != sketch.description.target:
+        target = sketch.description.target
+        allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
         raise ValueError(f"target_bounds must be {allowed}, got {target_bounds!r}.")
     if classes is not None and not _same_labels(check_classes(classes), sketch.classes):
         target = sketch.classes
         allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
         raise ValueError(f"classes must be {allowed}, got {classes!r}.")
+
+
+def _check_features(description, bounds, categories):
+    """Raise if bounds or categories are given and differ; what the sketch's table declared needs no entry."""
+    if bounds is None and categories is None:
+        return
+    axes = description.axes
+    declared = {j: axis.labels for j, axis in enumerate(axes) if isinstance(axis, Labels)}
+    given = feature_axes(bounds, categories, len(axes), description.names, declared, needs_ranges=bounds is not None)
+    if bounds is None:
+        axes = [axis if isinstance(axis, Labels) else Order() for axis in axes]
+    if given != axes:
+        raise ValueError("bounds and categories must be None or those of the sketch, got others.")
 
 
 def _same_labels(labels, others):

@@ -9,13 +9,15 @@ from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
 from skdpmic.statistics import check_adds_up, statistic_named
+from skdpmic.table.axes import Labels
 from skdpmic.table.columns import each_feature
 from skdpmic.table.description import describe
-from skdpmic.table.reading import check_table, refuse_dask
+from skdpmic.table.reading import read_chunk, refuse_dask
 from skdpmic.table.targets import make_target
 
 _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32
+_SAVED = ("statistic", "correction", "B", "c", "n_parts", "n_samples")  # besides the description and the counts
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
 
 
@@ -67,9 +69,11 @@ class RangeGridSketch:
     nbytes : int
         Memory that the counts take. At B = 150 and c = 5 a feature has 45 kB, and 320 kB at B = 400 and c = 8; without
         a correction 330 kB and 4 MB; with classes, or for MTVr, up to 20 kB.
-    ranges : list of n_features pairs
-        The public range of each feature.
-    target_bounds, classes, statistic, correction, B, c, n_parts
+    description : Description
+        What is public about the table: the axes of features and target, and names.
+    scales : list of length n_features
+        The range of each feature as kernels see it; of a nominal one, how many labels it has.
+    classes, statistic, correction, B, c, n_parts
         As above, checked.
     measure : Measure
         What they amount to: the grids, and how far one record can move a score.
@@ -115,7 +119,8 @@ class RangeGridSketch:
     def __init__(
         self,
         *,
-        bounds,
+        bounds=None,
+        categories=None,
         target_bounds=None,
         classes=None,
         statistic="mic_r",
@@ -126,7 +131,17 @@ class RangeGridSketch:
         n_features=None,
         feature_names=None,
     ):
-        description = describe(bounds, target_bounds, classes, n_features, feature_names)
+        description = describe(bounds, categories, target_bounds, classes, n_features, feature_names)
+        self._set_up(description, statistic, B, c, correction, n_parts)
+
+    @classmethod
+    def described(cls, description, *, statistic, B, c, correction, n_parts):
+        """The sketch of a table that is described already; for the estimators, and files."""
+        sketch = cls.__new__(cls)
+        sketch._set_up(description, statistic, B, c, correction, n_parts)
+        return sketch
+
+    def _set_up(self, description, statistic, B, c, correction, n_parts):
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         kind = statistic_named(statistic, correction)
@@ -134,13 +149,12 @@ class RangeGridSketch:
         self.measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names
-        self.n_features_in_, self.ranges = description.n_features, description.ranges
-        self.target_bounds, self.classes = description.target_bounds, description.classes
-        self.n_classes = description.n_classes
+        self.description, self.n_features_in_, self.scales = description, description.n_features, description.scales
+        self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
         self.n_samples = 0
-        self._grids = self.measure.counts(self.target_bounds)
+        self._grids = self.measure.counts(None if description.target is None else description.target.scale)
         self._starts = self._place_features()
         self._counts = self._zeros()
         self._is_torn = False  # an update began and did not end, so that features may have counted different records
@@ -152,7 +166,7 @@ class RangeGridSketch:
         """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
         length = lru_cache(None)(lambda interval: len(self._grids.count(np.empty(0), interval, nobody)))
-        return np.cumsum([0, *map(length, self.ranges)])
+        return np.cumsum([0, *map(length, self.scales)])
 
     @property
     def nbytes(self):
@@ -189,8 +203,7 @@ class RangeGridSketch:
             If the chunk is not as described; no value is quoted, and the sketch is as it was.
         """
         refuse_dask(X)
-        X, y = check_table(self, X, y, y_numeric=self.classes is None, reset=False, ensure_min_samples=0)
-        count_into(self, X, y, n_jobs)
+        count_into(self, self, X, y, n_jobs, reset=False)
         return self
 
     def merge(self, other):
@@ -247,11 +260,14 @@ class RangeGridSketch:
         return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
 
     def _public(self):
+        axes = dict(enumerate(self.description.axes))
+        nominal = {j: axis for j, axis in axes.items() if isinstance(axis, Labels)}
         return {
             "n_features": self.n_features_in_,
-            "feature_names": getattr(self, "feature_names_in_", None),
-            "bounds": np.transpose(self.ranges),
-            "target_bounds": self.target_bounds,
+            "feature_names": self.description.names,
+            "bounds": {j: axis for j, axis in axes.items() if j not in nominal},
+            "categories": nominal,
+            "target_bounds": self.description.target,
             "classes": self.classes,
             "statistic": self.statistic,
             "correction": self.correction,
@@ -272,7 +288,8 @@ class RangeGridSketch:
 
     def __sklearn_tags__(self):
         # What scikit-learn's checks of a chunk ask for.
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags())
+        tables = InputTags(allow_nan=True, sparse=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=tables)
 
     # --- Files ----------------------------------------------------------------------------------------------------
 
@@ -286,7 +303,7 @@ class RangeGridSketch:
         path : str or path-like
         """
         check_whole(self)
-        write_sketch(path, self._public() | {"n_samples": self.n_samples}, self._counts)
+        write_sketch(path, self.description, {name: getattr(self, name) for name in _SAVED}, self._counts)
 
     @classmethod
     def load(cls, path):
@@ -305,9 +322,9 @@ class RangeGridSketch:
         ValueError
             If the file is none that `save` wrote, is damaged, or has a newer format.
         """
-        parameters, counts = read_sketch(path)
+        description, parameters, counts = read_sketch(path)
         n_samples = parameters.pop("n_samples")
-        sketch = cls(**parameters)
+        sketch = cls.described(description, **parameters)
         if sketch._counts.shape != counts.shape:
             raise ValueError("the file holds other counts than a sketch with its parameters has.")
         sketch._counts, sketch.n_samples = counts, n_samples
@@ -329,18 +346,20 @@ class RangeGridSketch:
 # --- For the estimators ---------------------------------------------------------------------------------------------
 
 
-def count_into(sketch, X, y, n_jobs):
-    """Count a chunk that went through the checks of scikit-learn."""
-    target = make_target(y, sketch.target_bounds, sketch.classes)
-    sketch._check_addition(len(X))
-    counter, columns = _Counter(sketch._grids, sketch._grids.place(target.values)), X.T
+def count_into(sketch, estimator, X, y, n_jobs, reset):
+    """Count a chunk of which `estimator` takes note, or whose names it compares."""
+    columns = read_chunk(estimator, X, sketch.description.axes, reset)
+    n_samples = columns.shape[1]
+    target = make_target(y, n_samples, sketch.description.target, sketch.classes, estimator)
+    sketch._check_addition(n_samples)
+    counter = _Counter(sketch._grids, sketch._grids.place(target.values))
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = each_feature(counter, columns[block], sketch.ranges[block], n_jobs)
+        counts = each_feature(counter, columns[block], sketch.scales[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
-    sketch.n_samples += len(X)
+    sketch.n_samples += n_samples
     sketch._is_torn = False
 
 
@@ -357,8 +376,8 @@ class _Counter:
     def __init__(self, grids, target):
         self._grids, self._target = grids, target
 
-    def __call__(self, x, bounds):
-        return self._grids.count(x, bounds, self._target)
+    def __call__(self, x, scale):
+        return self._grids.count(x, scale, self._target)
 
 
 # --- Checks ---------------------------------------------------------------------------------------------------------

@@ -11,22 +11,26 @@ from pathlib import Path
 
 import numpy as np
 
+from skdpmic.table.axes import from_json, to_json
+from skdpmic.table.description import Description
+
 _FORMAT = "skdpmic RangeGridSketch"
-_VERSION = 2  # of the file, and of which grids are counted in which order
+_VERSION = 3  # of the file, and of which grids are counted in which order
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error)
-_ARRAYS = ("bounds", "classes", "counts")
+_ARRAYS = ("classes", "counts")
 
 
-def write_sketch(path, parameters, counts):
-    """Write public parameters and counts, so that the file is there whole or not at all."""
-    parameters = dict(parameters)
-    arrays = {"bounds": parameters.pop("bounds"), "counts": counts}
-    classes = parameters.pop("classes")
-    if classes is not None:
-        arrays["classes"] = classes
-    if parameters["feature_names"] is not None:
-        parameters["feature_names"] = parameters["feature_names"].tolist()
-    header = {"format": _FORMAT, "version": _VERSION, "parameters": parameters}
+def write_sketch(path, description, parameters, counts):
+    """Write what is public and counts, so that the file is there whole or not at all."""
+    arrays = {"counts": counts}
+    if description.classes is not None:
+        arrays["classes"] = description.classes
+    described = {
+        "axes": [to_json(axis) for axis in description.axes],
+        "names": None if description.names is None else description.names.tolist(),
+        "target": to_json(description.target),
+    }
+    header = {"format": _FORMAT, "version": _VERSION, "description": described, "parameters": parameters}
     header["checksum"] = _checksum(header, arrays)
     header = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
 
@@ -43,7 +47,7 @@ def write_sketch(path, parameters, counts):
 
 
 def read_sketch(path):
-    """Parameters, as RangeGridSketch takes them, with n_samples, and counts; a ValueError if they are not all there."""
+    """The description, other parameters with n_samples, and counts; a ValueError if they are not all there."""
     with open(path, "rb") as file:
         header, arrays = _read(file)
     if header["version"] != _VERSION:
@@ -53,15 +57,21 @@ def read_sketch(path):
     checksum = header.pop("checksum")
     if checksum != _checksum(header, arrays):
         raise ValueError("the file of the sketch is damaged: its checksum does not match.")
-    lower, upper = arrays["bounds"]
-    return header["parameters"] | {"bounds": (lower, upper), "classes": arrays.get("classes")}, arrays["counts"]
+    described = header["description"]
+    description = Description(
+        [from_json(axis) for axis in described["axes"]],
+        None if described["names"] is None else np.array(described["names"], dtype=object),
+        from_json(described["target"]),
+        arrays.get("classes"),
+    )
+    return description, header["parameters"], arrays["counts"]
 
 
 def _read(file):
     try:
         with np.load(file, allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
-            if header["format"] != _FORMAT or not header.keys() >= {"version", "checksum", "parameters"}:
+            if header["format"] != _FORMAT or not header.keys() >= {"version", "checksum", "description", "parameters"}:
                 raise ValueError
             return header, {name: archive[name] for name in _ARRAYS if name in archive}
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, *_ARCHIVE_ERRORS):

@@ -12,7 +12,7 @@ class SketchedRecords:
     def __init__(self, sketch):
         self._sketch = sketch
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
-        self.shape = Shape(sketch.n_samples, sketch.ranges)
+        self.shape = Shape(sketch.n_samples, sketch.scales)
 
     def each_feature(self, function, n_jobs):
         """``function(counts, scale)`` of each feature."""

@@ -1,78 +1,119 @@
-"""The public range of each feature."""
+"""Public bounds as a user writes them, of one column and of all features."""
 
-import math
+import numbers
+from itertools import pairwise
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_column_bounds, check_interval
-from skdpmic.table.public import asks_for_data
+from skdpmic.checks.arguments import check_column_bounds, in_order
+from skdpmic.checks.readable import is_date
+from skdpmic.table.axes import NUMBERS, Knots, LogRange, Range, is_range
+from skdpmic.table.dates import kind_of_date, seconds_of
+
+_ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
 
 
-def check_feature_bounds(bounds, n_features, names):
-    """The public range of each feature.
+def axis_of(entry, name):
+    """The axis of one column that an entry of `bounds`, or `target_bounds`, stands for.
+
+    Parameters
+    ----------
+    entry : (lower, upper), (lower, upper, "log") or three or more increasing numbers
+        Numbers; or dates or durations of any library.
+    name : str
+        What an error is to call the entry.
 
     Returns
     -------
-    list of pairs of floats, of length n_features
+    Range, LogRange or Knots
     """
-    if bounds is None:
+    try:
+        ends, is_log = _parts_of(entry)
+        of, ends = _as_numbers(ends)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}.") from None
+    if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
+        what = "lower < upper" if len(ends) == 2 else "numbers that increase"
+        raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {_shortened(entry)}.")
+    if is_log and of != NUMBERS:
+        raise ValueError(f"{name} must be numbers to take logarithms of, got {of}.")
+    if len(ends) > 2:
+        return Knots(tuple(ends), of)
+    return LogRange(*ends) if is_log else Range(*ends, of)
+
+
+def _parts_of(entry):
+    """The numbers in an entry, and whether their logarithms are meant."""
+    ends = list(in_order(entry))
+    is_log = len(ends) == 3 and isinstance(ends[2], str)
+    if is_log and ends.pop() != "log":
+        raise ValueError
+    if len(ends) < 2:
+        raise ValueError
+    return ends, is_log
+
+
+def _as_numbers(ends):
+    """What kind of numbers the ends are, and all as floats."""
+    kinds = {kind_of_date(end) if is_date(end) else NUMBERS for end in ends}
+    if len(kinds) > 1 or None in kinds:
+        raise TypeError
+    if kinds == {NUMBERS}:
+        if any(isinstance(end, str | bytes) for end in ends):
+            raise TypeError
+        return NUMBERS, [float(end) for end in ends]
+    return kinds.pop(), [seconds_of(end) for end in ends]
+
+
+def _shortened(entry):
+    """An entry as text, without most of many knots."""
+    text = repr(entry)
+    return text if len(text) <= 200 else f"{text[:160]}... ({len(text) - 160} characters more)"
+
+
+def axes_of(bounds, n_features):
+    """The axes of all features by bounds that are no dict: one entry for all of them, or an array for each end.
+
+    Returns
+    -------
+    list of length n_features
+    """
+    if _is_entry(bounds):
+        return [axis_of(bounds, "bounds")] * n_features
+    lower, upper = check_column_bounds(bounds, n_features)
+    pairs = zip(lower.tolist(), upper.tolist(), strict=True)
+    return [_range_of_feature(*pair, j) for j, pair in enumerate(pairs)]
+
+
+def _is_entry(bounds):
+    """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
+    try:
+        return all(isinstance(end, numbers.Real | str | np.generic) or is_date(end) for end in in_order(bounds))
+    except TypeError:
+        return False
+
+
+def _range_of_feature(lower, upper, j):
+    if not is_range(lower, upper):
         raise ValueError(
-            "bounds is None, but the public range of the features is needed: pass (lower, upper), each a number or an "
-            "array of shape (n_features,), or a dict {feature name: (lower, upper)}. bounds='data' reads it from X "
-            "and gives up the privacy guarantee."
+            f"bounds must be finite with lower < upper, as must upper - lower, got ({lower}, {upper}) for feature {j}."
         )
-    if isinstance(bounds, dict):
-        ranges = _bounds_by_name(bounds, names)
-    else:
-        ranges = as_ranges(*check_column_bounds(bounds, n_features))
-    _check_each_range(ranges, [f"feature {name!r}" for name in (range(n_features) if names is None else names)])
-    return ranges
+    return Range(lower, upper)
 
 
-def as_ranges(lower, upper):
-    """Two arrays as a list of pairs."""
-    return list(zip(lower.tolist(), upper.tolist(), strict=True))
-
-
-def with_bounds(X, bounds, names):
-    """`X` and the range of each feature: what `check_feature_bounds` makes of `bounds`, or what X itself has."""
-    if not asks_for_data(bounds):
-        return X, check_feature_bounds(bounds, X.shape[1], names)
-    X, lower, upper = with_range_of_data(X)
-    return X, as_ranges(lower, upper)
+# --- From the data, without a guarantee ---------------------------------------------------------------------------
 
 
 def with_range_of_data(values):
-    """`values` and their range: of each column, or of one.
+    """Values of one column, and their range.
 
     A column so large that the width of its range is no float is scaled by a power of two, which no score sees.
     """
-    too_large = np.maximum(-values.min(axis=0), values.max(axis=0)).astype(np.float64) > 2.0**1020
-    if too_large.any():
-        values = values * np.where(too_large, 2.0**-4, 1.0)
-    lower, upper = values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
+        return values, Range(0.0, 1.0)
+    if np.abs(present, dtype=np.float64).max() > 2.0**1020:
+        values, present = values * 2.0**-4, present * 2.0**-4
+    lower, upper = float(present.min()), float(present.max())
     # Of a constant, any width serves.
-    return values, lower, np.where(upper > lower, upper, lower + np.maximum(1.0, np.abs(lower)))
-
-
-def _check_each_range(ranges, labels):
-    for (lo, hi), label in zip(ranges, labels, strict=True):
-        if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-            raise ValueError(f"bounds must be finite with lower < upper, got ({lo}, {hi}) for {label}.")
-        if not math.isfinite(hi - lo):
-            raise ValueError(
-                f"bounds must be finite with lower < upper, as must upper - lower, got ({lo}, {hi}) for {label}."
-            )
-
-
-def _bounds_by_name(bounds, names):
-    if names is None:
-        raise ValueError(
-            "bounds is a dict by feature name, but X has no feature names: pass X as a dataframe whose column names "
-            "are all strings, or bounds as arrays in the order of the columns. (SelectKBest passes its score_func an "
-            "array, whatever it was given.)"
-        )
-    missing = [name for name in names if name not in bounds]
-    if missing:
-        raise ValueError(f"bounds must have an entry for every feature, got none for {missing[:5]}.")
-    return [check_interval(bounds[name], f"bounds of feature {name!r}") for name in names]
+    return values, Range(lower, upper if upper > lower else lower + max(1.0, abs(lower)))

@@ -9,6 +9,29 @@ _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
 _SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
 
 
+class Columns:
+    """The columns of a table in memory, each of which is made when it is needed.
+
+    Parameters
+    ----------
+    makers : list of callables
+        Each gives an ndarray of shape (n_samples,).
+    n_samples : int
+    """
+
+    def __init__(self, makers, n_samples):
+        self._makers, self.shape = makers, (len(makers), n_samples)
+
+    def __len__(self):
+        return len(self._makers)
+
+    def __getitem__(self, some):
+        return Columns(self._makers[some], self.shape[1])
+
+    def __iter__(self):
+        return (make() for make in self._makers)
+
+
 def each_feature(function, columns, scales, n_jobs):
     """``function(column, scale)`` of each feature.
 
@@ -38,7 +61,7 @@ def each_feature(function, columns, scales, n_jobs):
 
 
 def _are_short(columns):
-    return isinstance(columns, np.ndarray) and columns.shape[1] < _SHORT
+    return isinstance(columns, np.ndarray | Columns) and columns.shape[1] < _SHORT
 
 
 def _each_of_block(function, columns, scales):

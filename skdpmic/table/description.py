@@ -1,29 +1,33 @@
-"""What is public about a table whose records come in pieces: ranges, classes and names."""
+"""What is public about a table whose records come in pieces: axes, classes and names."""
 
 import numbers
 from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_interval
 from skdpmic.checks.readable import refuse_repeated
-from skdpmic.table.bounds import check_feature_bounds
+from skdpmic.table.features import feature_axes, n_features_of
 from skdpmic.table.public import check_public
-from skdpmic.table.targets import check_classes, check_kind
+from skdpmic.table.targets import check_classes, check_kind, target_axis
 
 
 class Description(NamedTuple):
     """What is public about a table."""
 
-    ranges: list  # of n_features pairs (lower, upper)
+    axes: list  # of n_features
     names: np.ndarray | None  # (n_features,)
-    target_bounds: tuple | None
+    target: object  # the axis of a numeric target
     classes: np.ndarray | None  # (n_classes,)
 
     @property
     def n_features(self):
         """Number of features."""
-        return len(self.ranges)
+        return len(self.axes)
+
+    @property
+    def scales(self):
+        """What kernels know of each feature."""
+        return [axis.scale for axis in self.axes]
 
     @property
     def n_classes(self):
@@ -31,21 +35,22 @@ class Description(NamedTuple):
         return None if self.classes is None else len(self.classes)
 
 
-def describe(bounds, target_bounds, classes, n_features, feature_names):
+def describe(bounds, categories, target_bounds, classes, n_features, feature_names, declared=None):
     """The description that these parameters of a sketch give; a ValueError if they give none."""
     for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
         check_public(name, value)
     check_kind(target_bounds, classes)
-    names = _check_names(bounds, feature_names)
-    ranges = check_feature_bounds(bounds, _check_n_features(bounds, n_features, names), names)
+    names = _check_names(bounds, categories, feature_names)
+    n_features = _check_n_features(bounds, categories, n_features, names)
+    axes = feature_axes(bounds, categories, n_features, names, declared)
     if classes is not None:
-        return Description(ranges, names, None, check_classes(classes))
-    return Description(ranges, names, check_interval(target_bounds, "target_bounds"), None)
+        return Description(axes, names, None, check_classes(classes))
+    return Description(axes, names, target_axis(target_bounds), None)
 
 
-def _check_names(bounds, feature_names):
+def _check_names(bounds, categories, feature_names):
     if feature_names is None:
-        return np.array(list(bounds), dtype=object) if isinstance(bounds, dict) else None
+        return _names_of(bounds, categories)
     names = np.asarray(feature_names, dtype=object)
     if names.ndim != 1 or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
@@ -53,23 +58,19 @@ def _check_names(bounds, feature_names):
     return names
 
 
-def _check_n_features(bounds, n_features, names):
+def _names_of(bounds, categories):
+    """The names that a dict of bounds gives with categories, if it gives all."""
+    if not isinstance(bounds, dict):
+        return None
+    names = list(dict.fromkeys([*bounds, *(categories or {})]))
+    return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else None
+
+
+def _check_n_features(bounds, categories, n_features, names):
     if n_features is None:
-        n_features = len(names) if names is not None else n_features_of(bounds)
+        n_features = len(names) if names is not None else n_features_of(bounds, categories)
     if not isinstance(n_features, numbers.Integral) or n_features < 1:
         raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
     if names is not None and len(names) != n_features:
         raise ValueError(f"feature_names must be {n_features} names, as many as features, got {len(names)}.")
     return int(n_features)
-
-
-def n_features_of(bounds):
-    """How many features bounds tell of; None if they are the same for any number."""
-    if isinstance(bounds, dict):
-        return len(bounds)
-    if isinstance(bounds, list | tuple | np.ndarray) and len(bounds) != 2:
-        return len(bounds)  # a pair for each feature, it seems; the check of bounds says how to write it
-    try:
-        return max((len(side) for side in bounds if np.ndim(side) == 1), default=None)
-    except TypeError:
-        return None

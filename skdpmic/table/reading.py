@@ -1,18 +1,24 @@
 """A table in memory, read as its public description says; nothing that is refused is quoted."""
 
-import numpy as np
-from sklearn import config_context
-from sklearn.utils.validation import validate_data
+from functools import partial
 
-from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import is_dask_collection, refuse_unreadable
-from skdpmic.table.bounds import with_bounds
+import numpy as np
+
+from skdpmic.checks.readable import is_dask_collection, some
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
+from skdpmic.table.bounds import with_range_of_data
+from skdpmic.table.columns import Columns
+from skdpmic.table.features import feature_axes
 from skdpmic.table.records import Records
-from skdpmic.table.targets import check_kind, make_target
+from skdpmic.table.tables import open_table
+from skdpmic.table.targets import check_kind, make_target, target_axis
+from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, kind_of
+
+FEWEST = 4  # records, of which scores make sense
 
 
 def read_records(estimator, X, y, needs_ranges):
-    """The records of a table, which `estimator` describes: its bounds, target_bounds and classes.
+    """The records of a table, which `estimator` describes: its bounds, categories, target_bounds and classes.
 
     Parameters
     ----------
@@ -22,29 +28,27 @@ def read_records(estimator, X, y, needs_ranges):
     needs_ranges : bool
         Whether the ranges of the features and of a numeric target are needed; if not, they are not looked at.
     """
-    X, y = check_table(estimator, X, y, check_kind(estimator.target_bounds, estimator.classes, needs_ranges))
-    if needs_ranges:
-        X, scales = with_bounds(X, estimator.bounds, getattr(estimator, "feature_names_in_", None))
-    else:
-        scales = [None] * X.shape[1]
-    return Records(X, scales, make_target(y, estimator.target_bounds, estimator.classes, needs_ranges))
+    check_kind(estimator.target_bounds, estimator.classes, needs_ranges)
+    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    axes = feature_axes(
+        estimator.bounds,
+        estimator.categories,
+        table.n_features,
+        table.names_as_text(),
+        table.declared(),
+        needs_ranges,
+    )
+    columns, axes = read_columns(table, axes)
+    axis = target_axis(estimator.target_bounds, needs_ranges) if estimator.classes is None else None
+    target = make_target(y, table.n_samples, axis, estimator.classes, estimator)
+    return Records(columns, [axis.scale for axis in axes], target)
 
 
-def check_table(estimator, X, y, y_numeric, **options):
-    """`X` as floats of shape (n_samples, n_features) and `y` of shape (n_samples,), as scikit-learn checks them."""
-    refuse_unreadable(X, y)
-    return _validate(estimator, X, y, y_numeric=y_numeric, **{"ensure_min_samples": 4} | options)
-
-
-def check_rows(estimator, X):
-    """`X` as floats with the features of a fitted estimator."""
-    refuse_unreadable(X, None)
-    return _validate(estimator, X, reset=False)
-
-
-def _validate(estimator, *data, **options):
-    with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
-        return without_data(validate_data, estimator, *data, dtype=[np.float64, np.float32], **options)
+def read_chunk(estimator, X, axes, reset):
+    """The columns of a chunk of a table whose axes are known."""
+    as_objects = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
+    table = open_table(estimator, X, reset=reset, as_objects=as_objects)
+    return read_columns(table, axes)[0]
 
 
 def refuse_dask(X):
@@ -54,3 +58,95 @@ def refuse_dask(X):
             "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or its partitions "
             "to skdpmic.counting.count_rows."
         )
+
+
+def names_and_declared(estimator, X):
+    """How many columns a table has, their names or None, and the labels that their types declare."""
+    table = open_table(estimator, X, as_objects=estimator.categories is not None)
+    return table.n_features, table.names_as_text(), table.declared()
+
+
+def read_numbers(estimator, X):
+    """All of a table with the features of a fitted estimator, as floats: an ndarray, or a sparse matrix."""
+    table = open_table(estimator, X, reset=False)
+    if table.values is not None:
+        return table.values
+    if table.is_sparse:
+        return X
+    _refuse_other_kinds(table, [Range(0.0, 1.0)] * table.n_features)
+    return np.column_stack([_read(table, j, Range(0.0, 1.0)) for j in range(table.n_features)])
+
+
+# --- Columns ----------------------------------------------------------------------------------------------------------
+
+_KINDS = {
+    NUMBERS: (NUMBERS, OBJECTS),
+    DATES: (DATES, OBJECTS),
+    DURATIONS: (DURATIONS, OBJECTS),
+    TEXT: (TEXT, OBJECTS),
+    Order.of: ANY_ORDER,
+}
+
+
+def read_columns(table, axes):
+    """The columns of a table, as their axes place them, and the axes.
+
+    An axis that is None becomes the range of the data.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_features, n_samples), or Columns
+    axes : list of length n_features
+    """
+    if table.values is not None and all(type(axis) in (Range, Order) for axis in axes):
+        return table.values.T, axes
+    _refuse_other_kinds(table, axes)
+    if table.is_sparse and None not in axes:  # its values were checked, and it is not to be made dense as a whole
+        return Columns([partial(_place, table, j, axis) for j, axis in enumerate(axes)], table.n_samples), axes
+    columns = [_read(table, j, axis) for j, axis in enumerate(axes)]
+    if None in axes:
+        columns, axes = zip(*map(_with_axis, columns, axes), strict=True)
+    makers = [partial(axis.place, column) for axis, column in zip(axes, columns, strict=True)]
+    return Columns(makers, table.n_samples), list(axes)
+
+
+def _place(table, j, axis):
+    return axis.place(_read(table, j, axis))
+
+
+def _read(table, j, axis):
+    column = table.column_at(j)
+    if isinstance(axis, Labels):
+        return as_codes(column, axis.labels)
+    return as_numbers(column, _KINDS[_described(axis)], f"column {table.name_of(j)!r} of X")
+
+
+def _with_axis(column, axis):
+    return with_range_of_data(column) if axis is None else (column, axis)
+
+
+def _refuse_other_kinds(table, axes):
+    """Raise if a column is of another type than bounds and categories say."""
+    wrong = {}
+    for j, axis in enumerate(axes):
+        column = table.column_at(j)
+        kind, described = kind_of(column), _described(axis)
+        if kind not in _KINDS[described] and not (isinstance(axis, Labels) and _is_empty(column, kind)):
+            wrong.setdefault((kind, described), []).append(table.name_of(j))
+    if wrong:
+        found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
+        raise ValueError(
+            f"X must hold what bounds and categories say, got {found}. Give the public labels of text in categories, "
+            "and the bounds of dates or durations as such."
+        )
+
+
+def _described(axis):
+    if isinstance(axis, Labels):
+        return TEXT if isinstance(axis.labels[0], str) else NUMBERS
+    return Order.of if axis is None else axis.of
+
+
+def _is_empty(column, kind):
+    """Whether a column of numbers has none: where all text is missing, its type may be lost."""
+    return kind == NUMBERS and bool(np.isnan(as_numbers(column, (NUMBERS,), "")).all())

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.table.columns import each_feature
+from skdpmic.table.columns import Columns, each_feature
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
@@ -12,19 +12,19 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 class Records(NamedTuple):
     """Records, and where they are said to lie. As sensitive as the data, which they are."""
 
-    X: np.ndarray  # (n_samples, n_features)
+    columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
     target: NumericTarget | ClassTarget
 
     @property
     def n_samples(self):
         """Number of records."""
-        return len(self.X)
+        return self.columns.shape[1]
 
     @property
     def n_features(self):
         """Number of features."""
-        return self.X.shape[1]
+        return self.columns.shape[0]
 
     @property
     def shape(self):
@@ -38,7 +38,7 @@ class Records(NamedTuple):
 
     def each_feature(self, function, n_jobs):
         """``function(column, scale)`` of each feature."""
-        return each_feature(function, self.X.T, self.scales, n_jobs)
+        return each_feature(function, self.columns, self.scales, n_jobs)
 
     def scorer(self, measure, source):
         """What scores features by a measure; where it breaks ties at random, the source tells how."""

@@ -4,17 +4,22 @@ import numbers
 from typing import NamedTuple
 
 import numpy as np
+from sklearn import config_context
+from sklearn.utils import check_X_y
 
-from skdpmic.checks.arguments import check_column, check_interval
-from skdpmic.table.bounds import with_range_of_data
+from skdpmic.checks.errors import without_data
+from skdpmic.checks.readable import refuse_masked
+from skdpmic.table.axes import Order
+from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.public import asks_for_data
+from skdpmic.table.values import ANY_ORDER, OBJECTS, as_numbers, kind_of
 
 
 class NumericTarget(NamedTuple):
     """A numeric target. As sensitive as the data."""
 
     values: np.ndarray  # (n_samples,)
-    bounds: tuple | None  # None where a statistic needs none
+    bounds: tuple | None  # the range of these values, None where a statistic needs none
 
     n_classes = None
 
@@ -40,17 +45,47 @@ def check_kind(target_bounds, classes, needs_ranges=True):
     return classes is None
 
 
-def make_target(y, target_bounds, classes, needs_ranges=True):
-    """The target `y`, as the public description that was given says."""
+def target_axis(target_bounds, needs_ranges=True):
+    """The axis of a numeric target; None if its range is to be read from the data."""
+    if not needs_ranges:
+        return Order()
+    return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
+
+
+def make_target(y, n_samples, axis, classes, estimator):
+    """The target of so many records.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    n_samples : int
+    axis : Range, LogRange, Knots, Order or None
+        Of a numeric target, as of :func:`target_axis`.
+    classes : array-like, "data" or None
+        The labels of a discrete target; None for a numeric one.
+    estimator : estimator
+        Whose name errors tell.
+    """
+    refuse_masked(y, "y")
+    rows = np.zeros((n_samples, 1), dtype=np.uint8)
+    with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
+        _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=estimator)
     if classes is not None:
         return _of_classes(y, classes)
-    y = check_column(y, "y")
-    if not needs_ranges:
-        return NumericTarget(y, None)
-    if asks_for_data(target_bounds):
-        y, lo, hi = with_range_of_data(y)
-        return NumericTarget(y, (float(lo), float(hi)))
-    return NumericTarget(y, check_interval(target_bounds, "target_bounds"))
+    y = _as_numbers(y, axis)
+    if axis is None:
+        y, axis = with_range_of_data(y)
+    return NumericTarget(axis.place(y), axis.scale)
+
+
+def _as_numbers(y, axis):
+    kind, allowed = kind_of(y), ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
+    if kind not in allowed or y.dtype.kind in "UST":
+        raise ValueError(f"y must hold real numbers, or dates within target_bounds of dates, got dtype {y.dtype}.")
+    values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
+    if np.isnan(values).any():
+        raise ValueError("Input y contains NaN.")
+    return values
 
 
 def check_classes(classes):

@@ -1,9 +1,8 @@
-"""A table is read row by row or not at all: no dates, no hidden values, no sparse columns, one column a name."""
+"""A table is read row by row or not at all: dates as such, no hidden values, one column a name."""
 
 import datetime
 import math
 import os
-import re
 import subprocess
 import sys
 from functools import partial
@@ -36,6 +35,8 @@ from skdpmic import (
     mtv_r_laplace,
 )
 from skdpmic.counting.distributed import count_rows
+from skdpmic.table.dates import seconds
+from skdpmic.table.values import as_numbers
 
 N = 40
 PUBLIC = {"bounds": (0, 1e18), "target_bounds": (0, 1e18)}
@@ -103,7 +104,7 @@ def assert_refused(read, *data, ledger, error, match):
 
 # --- Dates --------------------------------------------------------------------------------------------------------
 
-SECONDS = pandas.Series(pandas.date_range("2023-03-01", periods=N, freq="s"))
+SECONDS = pandas.Series(pandas.date_range("2023-03-01", periods=N, freq="3601s"))
 DURATIONS = SECONDS - SECONDS[0]
 DATE_COLUMNS = {
     "datetime64": SECONDS,
@@ -120,7 +121,7 @@ DATE_COLUMNS = {
     "categories": SECONDS.astype("category"),
     "polars Date": polars.Series(SECONDS.dt.date.tolist()),
     "polars Datetime": polars.Series([moment.to_pydatetime() for moment in SECONDS]),
-    "polars Duration": polars.Series([datetime.timedelta(seconds=i) for i in range(N)]),
+    "polars Duration": polars.Series([datetime.timedelta(seconds=3601 * i) for i in range(N)]),
     "polars Time": polars.Series(SECONDS.dt.time.tolist()),
 }
 
@@ -142,42 +143,86 @@ def frame_with(column):
 
 
 def in_X(read, column, ledger):
-    match = r"X must hold numbers, got dates or durations in columns \['admitted'\].*subtract a public date and"
+    match = (
+        r"got (dates|durations|other values) in \['admitted'\], which must be numbers.*bounds of dates or durations"
+        r"|column ('admitted'|1) of X must hold numbers, all of one kind, got at least one other value"
+    )
     assert_refused(read, frame_with(column), Y, ledger=ledger, error=ValueError, match=match)
 
 
 def in_y(read, column, ledger):
-    match = "y must hold numbers, got dates or durations, whose unit may depend on all rows"
+    match = "y must hold (real )?numbers|classes and y must hold labels of one type|Unknown label type"
     assert_refused(read, X, column, ledger=ledger, error=ValueError, match=match)
 
 
 @pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
 @pytest.mark.parametrize("place", [in_X, in_y])
-def test_dates_of_every_type_are_refused_by_name(column, place, ledger):
+def test_dates_of_every_type_are_refused_where_bounds_are_numbers(column, place, ledger):
     place(READERS["scorer"], column, ledger)
 
 
 @pytest.mark.parametrize("place", [in_X, in_y])
-def test_dates_of_arrow_are_refused_by_name(place, ledger):
+def test_dates_of_arrow_are_refused_where_bounds_are_numbers(place, ledger):
     for column in arrow_columns():
         place(READERS["scorer"], column, ledger)
 
 
-def test_sparse_dates_are_refused_as_dates(ledger):
-    in_y(READERS["scorer"], pandas.Series(pandas.arrays.SparseArray(SECONDS.to_numpy())), ledger)
-
-
-def test_dates_in_arrow_tables_are_refused_by_name(ledger):
-    pyarrow = pytest.importorskip("pyarrow")
-    table = pyarrow.table({"visits": Y, "admitted": SECONDS.to_numpy()})
-    match = r"X must hold numbers, got dates or durations in columns \['admitted'\]"
-    assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
-
-
 @each_reader
-def test_every_reader_of_tables_refuses_dates(read, ledger):
+def test_every_reader_of_tables_refuses_dates_where_bounds_are_numbers(read, ledger):
     in_X(read, SECONDS, ledger)
     in_y(read, SECONDS, ledger)
+
+
+NO_DATES = ("period", "times", "one date among numbers", "polars Time")  # nor durations
+OF_DATES = {name: column for name, column in DATE_COLUMNS.items() if name not in NO_DATES}
+FROM, TO = pandas.Timestamp("2023-03-01"), pandas.Timestamp("2023-03-03")
+
+
+def bounds_of(name):
+    is_duration = any(word in name for word in ("timedelta", "Duration"))
+    return (pandas.Timedelta(0), TO - FROM) if is_duration else (FROM, TO)
+
+
+def seconds_in(column):
+    """The seconds of each value since the first one, by pandas."""
+    values = pandas.Series(column.to_list()) if isinstance(column, polars.Series) else column.astype(object)
+    return np.array([pandas.Timedelta(value - values[0]).total_seconds() for value in values])
+
+
+@pytest.mark.parametrize("name", OF_DATES)
+def test_dates_of_every_type_are_scored_as_their_seconds_are(name):
+    column, public = OF_DATES[name], {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
+    frame, bounds = frame_with(column), {"visits": (0, 1), "admitted": bounds_of(name)}
+    numbers = np.c_[Y, seconds_in(column)]
+    expected = DPMICScorer(bounds=(np.zeros(2), np.array([1, 172_800])), **public).fit(numbers, X[:, 0])
+    assert DPMICScorer(bounds=bounds, **public).fit(frame, X[:, 0]).scores_.tolist() == expected.scores_.tolist()
+    assert expected.scores_.min() > 0
+    bounds_of_objects = {"visits": (0, 1), "admitted": [bound.to_numpy() for bound in bounds_of(name)]}
+    pieces = DPMICScorer(bounds=bounds_of_objects, **public).partial_fit(frame[:9], X[:9, 0])
+    assert pieces.partial_fit(frame[9:], X[9:, 0]).publish().scores_.tolist() == expected.scores_.tolist()
+
+
+@pytest.mark.parametrize("name", OF_DATES)
+def test_targets_of_dates_are_scored_as_their_seconds_are(name):
+    column, public = OF_DATES[name], {"epsilon": math.inf, "bounds": (0, 1), "B": 9}
+    expected = DPMICScorer(target_bounds=(0, 172_800), **public).fit(X, seconds_in(column)).scores_
+    assert DPMICScorer(target_bounds=bounds_of(name), **public).fit(X, column).scores_.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", NO_DATES)
+def test_what_is_no_date_is_refused_where_bounds_are_dates(name, ledger):
+    scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": (FROM, TO)}, target_bounds=(0, 1), ledger=ledger)
+    with pytest.raises(ValueError, match=r"'admitted'.*must (hold|be) dates"):
+        scorer.fit(frame_with(DATE_COLUMNS[name]), Y)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_missing_dates_are_a_part_of_their_own():
+    dates = SECONDS.where(np.arange(N) % 2 == 0)
+    public = {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
+    expected = DPMICScorer(bounds=(0, 172_800), **public).fit(((dates - FROM) / pandas.Timedelta("1s")).to_frame(), Y)
+    scores = DPMICScorer(bounds=(FROM, TO), **public).fit(dates.to_frame("admitted"), Y).scores_
+    assert scores.tolist() == expected.scores_.tolist()
 
 
 @each_pair_reader
@@ -199,89 +244,89 @@ def test_pairs_of_columns_refuse_dates_by_name(column):
 @pytest.mark.parametrize("kind", ["M8[s]", "m8[s]", "M8[ns]"])
 def test_arrays_and_lists_of_dates_are_refused_by_number(kind, ledger):
     dates = np.arange(2 * N).reshape(N, 2).astype(kind)
-    objects = np.c_[Y.astype(object), dates[:, :1].astype(object)] if kind != "M8[ns]" else None
-    match = r"X must hold numbers, got dates or durations in columns \[0, 1\]"
-    for table in (dates, list(dates)):
-        assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
-    if objects is not None:
+    match = r"got (dates|durations) in \[0, 1\], which must be numbers"
+    assert_refused(READERS["scorer"], dates, Y, ledger=ledger, error=ValueError, match=match)
+    if kind != "M8[ns]":
+        objects = np.c_[Y.astype(object), dates[:, :1].astype(object)]
+        match = "column 1 of X must hold numbers|must be a string or a real number"
         for table in (objects, objects.tolist()):
-            match = r"X must hold numbers, got dates or durations in columns \[1\]"
-            assert_refused(READERS["scorer"], table, Y, ledger=ledger, error=ValueError, match=match)
+            with pytest.raises((ValueError, TypeError), match=match):
+                READERS["scorer"](table, Y, ledger)
+    assert ledger.spent() == (0.0, 0.0)
 
 
 def test_fields_that_hold_dates_are_refused(ledger):
     fields = np.zeros((N, 1), dtype=[("admitted", "M8[s]")])
-    match = "X must hold numbers, got dates or durations"
-    assert_refused(READERS["scorer"], fields, Y, ledger=ledger, error=ValueError, match=match)
+    assert_refused(
+        READERS["scorer"], fields, Y, ledger=ledger, error=(ValueError, TypeError), match="got an array of fields"
+    )
 
 
 def test_dates_met_by_a_fitted_scorer_are_refused():
     scorer = DPMICScorer(**PUBLIC).fit(frame_with(Y), Y)
-    with pytest.raises(ValueError, match=r"got dates or durations in columns \['admitted'\]"):
+    with pytest.raises(ValueError, match=r"got dates in \['admitted'\], which must be numbers"):
         scorer.transform(frame_with(SECONDS))
 
 
-@pytest.mark.parametrize("make", ["frame", "array"])
-def test_dates_of_dask_are_refused_by_name(make, ledger):
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+@pytest.mark.parametrize("make", ["frame", "array", "objects"])
+def test_dates_of_dask_are_refused_on_its_workers(make, scheduler, ledger):
     dask = pytest.importorskip("dask")
     pytest.importorskip("dask.dataframe")
-    y = dask.array.from_array(Y, chunks=20)
-    if make == "array":
-        table, where = dask.array.from_array(SECONDS.to_numpy()[:, None], chunks=20), ""
-    else:
-        table, where = dask.dataframe.from_pandas(frame_with(SECONDS), npartitions=2), r" in columns \['admitted'\]"
-    with dask.config.set(scheduler="synchronous"):
-        match = "X must hold numbers, got dates or durations" + where
+    y, objects = dask.array.from_array(Y, chunks=20), np.c_[Y.astype(object), SECONDS.astype(object)]
+    table, where = {
+        "frame": lambda: (dask.dataframe.from_pandas(frame_with(SECONDS), npartitions=2), r"\['admitted'\]"),
+        "array": lambda: (dask.array.from_array(SECONDS.to_numpy()[:, None], chunks=20), r"\[0\]"),
+        "objects": lambda: (
+            dask.array.from_array(objects, chunks=(20, 2)),
+            "1",
+        ),
+    }[make]()
+    with dask.config.set(scheduler=scheduler):
+        match = f"got dates in {where}, which must be numbers|column {where} of X must hold numbers"
         assert_refused(READERS["scorer"], table, y, ledger=ledger, error=ValueError, match=match)
-        match = "y must hold numbers, got dates or durations"
-        dates = dask.array.from_array(SECONDS.to_numpy(), chunks=20)
-        numbers = dask.array.from_array(X, chunks=20)
+        numbers, dates = (dask.array.from_array(values, chunks=20) for values in (X, SECONDS.to_numpy()))
+        match = "y must hold real numbers"
         assert_refused(READERS["scorer"], numbers, dates, ledger=ledger, error=ValueError, match=match)
 
 
-def test_dask_does_not_compute_a_table_to_look_for_dates():
+def test_dates_of_dask_are_scored_on_its_workers():
     dask = pytest.importorskip("dask")
     pytest.importorskip("dask.dataframe")
-    from skdpmic.checks.readable import refuse_unreadable
-
-    def fails(*arguments):
-        raise AssertionError("computed")
-
-    for collection in (
-        dask.array.from_array(X.astype(object), chunks=20),
-        dask.dataframe.from_pandas(frame_with(["a"] * N), npartitions=2),
-    ):
-        with dask.config.set(scheduler=fails):
-            refuse_unreadable(collection, collection)
-
-
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
-def test_dates_that_only_workers_see_are_refused_there(scheduler, ledger):
-    dask = pytest.importorskip("dask")
-    objects = np.c_[Y.astype(object), SECONDS.astype(object)]
-    table, y = dask.array.from_array(objects, chunks=(20, 2)), dask.array.from_array(Y, chunks=20)
-    with dask.config.set(scheduler=scheduler):
-        match = r"X must hold numbers, got dates or durations in columns \[1\]"
-        assert_refused(READERS["scorer"], table, y, ledger=ledger, error=ValueError, match=match)
+    frame, y = frame_with(SECONDS), dask.array.from_array(Y, chunks=20)
+    scorer = DPMICScorer(epsilon=math.inf, bounds={"visits": (0, 1), "admitted": (FROM, TO)}, target_bounds=(0, 1), B=9)
+    expected = scorer.fit(frame, Y).scores_.tolist()
+    with dask.config.set(scheduler="synchronous"):
+        assert scorer.fit(dask.dataframe.from_pandas(frame, npartitions=2), y).scores_.tolist() == expected
 
 
 def test_one_row_with_nanoseconds_moves_nothing_that_is_scored():
     """pandas infers the unit from the rows: one row with nanoseconds would multiply all others by 10**9."""
-    texts = [f"2023-03-01 00:00:{second:02d}" for second in range(N)]
-    finer = [*texts[:-1], texts[-1] + ".000000001"]
-    y = np.arange(N) / N
-    origin, unit = pandas.Timestamp("2023-03-01"), pandas.Timedelta(seconds=1)
-    scores = []
+    texts = [f"2023-03-01 00:00:{second:02d}.{7 * second:06d}" for second in range(N)]
+    finer = [*texts[:-1], texts[-1] + "001"]
+    read = []
     for rows in (texts, finer):
         dates = pandas.to_datetime(pandas.Series(rows), format="ISO8601")
-        lowest = pandas.Timestamp("2023-03-01").value // 10**9
-        public = {"epsilon": math.inf, "bounds": (lowest, lowest + N), "target_bounds": (0, 1), "B": 9}
-        public |= {"correction": None}
-        with pytest.raises(ValueError, match=r"got dates or durations in columns \['at'\]"):
-            DPMICScorer(**public).fit(dates.to_frame("at"), y)
-        as_advised = ((dates - origin) / unit).to_frame("at")
-        scores.append(DPMICScorer(**public | {"bounds": (0, N)}).fit(as_advised, y).scores_[0])
-    assert scores == [1.0, 1.0]
+        read.append(as_numbers(dates.to_numpy(), ("dates",), "at"))
+    assert read[0][:-1].tolist() == read[1][:-1].tolist()
+    assert 0 <= read[1][-1] - read[0][-1] < 1e-6
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 2**40 + 1, -(2**40) - 1, 1_700_000_000])
+def test_an_instant_has_the_same_seconds_in_every_unit(value):
+    whole = np.array([value]).astype("M8[s]")
+    units = ("s", "ms", "us", "2s", "500ms") if abs(value) > 2**34 or value % 2 else ("s", "ms", "us", "ns", "2s")
+    same = [whole.astype(f"M8[{unit}]") for unit in units if unit != "2s" or value % 2 == 0]
+    assert {float(seconds(array)[0]) for array in same} == {float(value)}
+    parts = np.array([value * 10 + 3]).astype("M8[100ms]")
+    assert {float(seconds(parts.astype(f"M8[{unit}]"))[0]) for unit in ("ms", "us", "100ms")} == {value + 3 / 10}
+
+
+def test_months_are_dates_but_no_durations():
+    months = np.array(["2023-03", "2024-01"], dtype="M8[M]")
+    assert seconds(months).tolist() == seconds(months.astype("M8[s]")).tolist()
+    with pytest.raises(ValueError, match="durations must be in weeks or a shorter unit"):
+        seconds(np.array([1, 2], dtype="m8[M]"))
 
 
 DATE_BOUNDS = {
@@ -294,21 +339,44 @@ DATE_BOUNDS = {
 
 
 @pytest.mark.parametrize("bounds", DATE_BOUNDS.values(), ids=DATE_BOUNDS)
-def test_bounds_in_dates_are_refused_with_advice(bounds, ledger):
-    match = "write dates as numbers in the unit of the column"
+def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
     frame = pandas.DataFrame(X, columns=["a", "b"])
     by_name = {"a": (0, 1), "b": bounds}
     each = tuple(np.array([bound, bound]) for bound in bounds)
-    for change in ({"bounds": bounds}, {"bounds": by_name}, {"bounds": each}, {"target_bounds": bounds}):
+    refused = {
+        r"got numbers in \['a', 'b'\], which must be (dates|durations)": {"bounds": bounds},
+        r"got numbers in \['b'\], which must be (dates|durations)": {"bounds": by_name},
+        "bounds must be .lower, upper.*, got": {"bounds": each},
+        "y must hold real numbers, or dates within target_bounds of dates, got dtype float64": {
+            "target_bounds": bounds
+        },
+    }
+    for match, change in refused.items():
         estimator = DPMICScorer(ledger=ledger, **PUBLIC | change)
         for fit in (estimator.fit, estimator.partial_fit):
             with pytest.raises(ValueError, match=match):
                 fit(frame, Y)
-        with pytest.raises(ValueError, match=match):
-            RangeGridSketch(B=9, n_features=2, **PUBLIC | change)
+    match = "write dates as numbers in the unit of the column"
     for both in (((0, 1), bounds), (bounds, (0, 1))):
         with pytest.raises(ValueError, match=match):
             mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=both, ledger=ledger)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "bounds, message",
+    [
+        ((FROM, 3), r"bounds of feature 'admitted' must be \(lower, upper\)"),
+        ((FROM, TO - FROM), r"bounds of feature 'admitted' must be \(lower, upper\)"),
+        ((TO, FROM), "bounds of feature 'admitted' must be finite with lower < upper"),
+        ((FROM, TO, "log"), "bounds of feature 'admitted' must be numbers to take logarithms of, got dates"),
+        ((FROM, datetime.time(3)), r"bounds of feature 'admitted' must be \(lower, upper\)"),
+    ],
+)
+def test_bad_bounds_of_dates_are_refused(bounds, message, ledger):
+    scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": bounds}, target_bounds=(0, 1), ledger=ledger)
+    with pytest.raises(ValueError, match=message):
+        scorer.fit(frame_with(SECONDS), Y)
     assert ledger.spent() == (0.0, 0.0)
 
 
@@ -361,20 +429,15 @@ def test_masked_chunks_of_dask_are_refused(ledger):
 # --- Dataframes ---------------------------------------------------------------------------------------------------
 
 
-@each_reader
-@pytest.mark.parametrize("columns", [["a", "b"], ["b"]])
-def test_sparse_columns_are_refused_by_name(read, columns, ledger):
-    frame = pandas.DataFrame(X, columns=["a", "b"])
-    for column in columns:
-        frame[column] = pandas.arrays.SparseArray(frame[column].to_numpy())
-    match = rf"Sparse data was passed in columns {re.escape(str(columns))} of X.*Use X.astype\(float\)"
-    assert_refused(read, frame, Y, ledger=ledger, error=TypeError, match=match)
-
-
-def test_sparse_columns_can_be_made_dense_as_advised():
-    frame = pandas.DataFrame(X, columns=["a", "b"])
-    frame["b"] = pandas.arrays.SparseArray(X[:, 1])
-    DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(frame.astype(float), Y)
+def test_sparse_columns_are_scored_as_dense_ones():
+    zeros = np.where(X > 0.5, X, 0.0)
+    frame, public = (
+        pandas.DataFrame(zeros, columns=["a", "b"]),
+        {"epsilon": math.inf, "B": 9} | PUBLIC | {"bounds": (0, 1)},
+    )
+    expected = DPMICScorer(**public | {"target_bounds": (0, 1)}).fit(zeros, Y).scores_.tolist()
+    frame["b"] = pandas.arrays.SparseArray(zeros[:, 1])
+    assert DPMICScorer(**public | {"target_bounds": (0, 1)}).fit(frame, Y).scores_.tolist() == expected
 
 
 @each_reader

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, RangeGridSketch, mic_r
+from skdpmic.counting.sketch import _SAVED
 from skdpmic.counting.sketch_file import write_sketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.defaults import default_B
@@ -153,7 +154,7 @@ def test_bounds_are_copied():
     lower, upper = LOWER.astype(float), UPPER.astype(float)
     sketch = RangeGridSketch(bounds=(lower, upper), target_bounds=(0.1, 0.9), B=20)
     upper += 9
-    assert [upper for _, upper in sketch.ranges] == UPPER.tolist()
+    assert [upper for _, upper in sketch.scales] == UPPER.tolist()
     assert sketch == RangeGridSketch(**CONTINUOUS, B=20)
 
 
@@ -408,7 +409,7 @@ def with_value(array, value, dtype=float):
 
 X, Y = table()
 BAD_CHUNKS = [
-    (with_value(X, np.nan), Y, "Input X contains NaN"),
+    (X, with_value(Y, np.nan), "Input y contains NaN"),
     (X, with_value(Y, np.inf), "Input y contains infinity"),
     (with_value(X, f"patient {SECRET}", object), Y, "could not convert"),
     (X[:, :3], Y, "X has 3 features, but"),
@@ -444,7 +445,7 @@ def test_a_first_chunk_that_is_bad_leaves_the_release_before():
     scorer = DPMICScorer(**CONTINUOUS).fit(*table())
     before = vars(scorer).copy()
     with pytest.raises(ValueError, match="NaN"):
-        scorer.partial_fit(with_value(X, np.nan), Y)
+        scorer.partial_fit(X, with_value(Y, np.nan))
     assert vars(scorer) == before
 
 
@@ -519,9 +520,9 @@ def test_parameters_are_checked(bad, message):
 @pytest.mark.parametrize(
     "asked, message",
     [
-        ({"bounds": (0, 1)}, "bounds must be None or those of the sketch"),
+        ({"bounds": (0, 1)}, "bounds and categories must be None or those of the sketch"),
         ({"bounds": "data"}, "bounds must be public"),
-        ({"target_bounds": (0, 1)}, "target_bounds must be None or those of the sketch"),
+        ({"target_bounds": (0, 1)}, "target_bounds and categories must be None or those of the sketch"),
         ({"classes": [0, 1]}, "classes must be None with a sketch of numbers, got"),
         ({"B": 21}, "B must be 'auto', an exponent or that of the sketch, 33.7, got 21"),
         ({"B": 1}, "B must be a number >= 4"),
@@ -561,7 +562,7 @@ def test_parameters_set_after_the_first_chunk_must_still_agree():
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, Y)
     scorer.set_params(target_bounds=(0, 2))
     for use in (scorer.publish, lambda: scorer.partial_fit(X, Y)):
-        with pytest.raises(ValueError, match="target_bounds must be None or those of the sketch"):
+        with pytest.raises(ValueError, match="target_bounds and categories must be None or those of the sketch"):
             use()
 
 
@@ -637,7 +638,7 @@ def test_a_file_whose_features_have_counted_different_records_is_refused(tmp_pat
     [sketch] = sketched(KINDS[0])
     counts = sketch._counts.copy()
     counts[np.flatnonzero(counts)[0]] -= 1
-    write_sketch(tmp_path / "a", sketch._public() | {"n_samples": sketch.n_samples}, counts)
+    write_sketch(tmp_path / "a", sketch.description, {name: getattr(sketch, name) for name in _SAVED}, counts)
     with pytest.raises(ValueError, match="sketch is damaged"):
         RangeGridSketch.load(tmp_path / "a")
 
@@ -681,7 +682,7 @@ FOREIGN = {
     "pickles inside": lambda saved: archive(header=np.array([{}], dtype=object)),
     "another version": lambda saved: changed(saved, version=1),
     "another number": lambda saved: changed(saved, n_samples=7),
-    "other bounds": lambda saved: changed(saved, bounds=np.zeros((2, 4))),
+    "other bounds": lambda saved: changed(saved, description={"axes": [["Range", 0.0, 1.0]] * 4}),
     "no records": lambda saved: changed(saved, counts=np.zeros(10, dtype=np.uint32)),
 }
 

@@ -1,0 +1,137 @@
+"""What is public about one column, and what becomes of its values: numbers in a range, or one of some parts.
+
+Each axis says how kernels see the column, its *scale*, and turns values into it. It looks at each value by itself.
+"""
+
+import math
+from dataclasses import astuple, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skdpmic.dependence.nominal import Nominal
+
+NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # what bounds may be of
+
+
+@dataclass(frozen=True)
+class Range:
+    """Parts of equal width between two public ends."""
+
+    lower: float
+    upper: float
+    of: str = NUMBERS
+
+    @property
+    def bounds(self):
+        """As a user gives it, but dates in seconds."""
+        return self.lower, self.upper
+
+    @property
+    def scale(self):
+        """The range of what `place` gives."""
+        return self.lower, self.upper
+
+    def place(self, values):
+        """Values as they are."""
+        return values
+
+
+@dataclass(frozen=True)
+class LogRange:
+    """Parts of equal width in sign(x) ln(1 + abs(x)), between two public ends."""
+
+    lower: float
+    upper: float
+    of: ClassVar[str] = NUMBERS
+
+    @property
+    def bounds(self):
+        """As a user gives it."""
+        return self.lower, self.upper, "log"
+
+    @property
+    def scale(self):
+        """The range of what `place` gives."""
+        lower, upper = self.place(np.array([self.lower, self.upper])).tolist()
+        return lower, upper
+
+    def place(self, values):
+        """Logarithms, with their sign."""
+        values = np.asarray(values, dtype=np.float64)
+        return np.copysign(np.log1p(np.abs(values)), values)
+
+
+@dataclass(frozen=True)
+class Knots:
+    """As many parts of equal width between each two neighbours of public knots."""
+
+    knots: tuple
+    of: str = NUMBERS
+
+    @property
+    def bounds(self):
+        """As a user gives it, but dates in seconds."""
+        return self.knots
+
+    @property
+    def scale(self):
+        """The range of what `place` gives."""
+        return 0.0, len(self.knots) - 1.0
+
+    def place(self, values):
+        """How many knots are below each value, and how far it is on the way to the next."""
+        values = np.asarray(values, dtype=np.float64)
+        return np.interp(values, self.knots, np.arange(len(self.knots), dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The public labels of a nominal feature; other labels are a part of their own, as are missing values."""
+
+    labels: tuple
+    of: ClassVar[str] = "labels"
+
+    @property
+    def scale(self):
+        """How many labels there are."""
+        return Nominal(len(self.labels))
+
+    def place(self, codes):
+        """Codes as they are."""
+        return codes
+
+
+@dataclass(frozen=True)
+class Order:
+    """Nothing is public but that values have an order, which is all that ranks need."""
+
+    of: ClassVar[str] = "order"
+    scale: ClassVar[None] = None
+
+    def place(self, values):
+        """Values as they are."""
+        return values
+
+
+def is_range(lower, upper):
+    """Whether two numbers are ends of a range: finite, as is its width, and in order."""
+    return lower < upper and math.isfinite(upper - lower)
+
+
+# --- As text, for files ----------------------------------------------------------------------------------------------
+
+_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels)}
+
+
+def to_json(axis):
+    """An axis as plain lists and numbers; None as it is."""
+    return None if axis is None else [type(axis).__name__, *astuple(axis)]
+
+
+def from_json(values):
+    """The axis that was written like this."""
+    if values is None:
+        return None
+    kind, *fields = values
+    return _KINDS[kind](*(tuple(field) if isinstance(field, list) else field for field in fields))

@@ -1,0 +1,64 @@
+"""Dates and durations as seconds, each by itself: the number of one row does not depend on what other rows hold.
+
+The unit that numpy and pandas count dates in may depend on all rows. So whole seconds and the rest are taken apart in
+integers: an instant has the same two, and the same float, in every unit that can hold it.
+"""
+
+import datetime
+
+import numpy as np
+
+_WHOLE = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}  # seconds in a unit
+_PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
+
+
+def seconds(values):
+    """Seconds since 1970, in UTC, or of a duration; NaN where there is none.
+
+    Parameters
+    ----------
+    values : ndarray of dtype datetime64 or timedelta64
+
+    Returns
+    -------
+    float64 ndarray
+    """
+    unit, multiple = np.datetime_data(values.dtype)
+    if values.dtype.kind == "M" and unit in ("Y", "M"):
+        unit, multiple, values = "D", 1, values.astype("M8[D]")
+    if unit not in _WHOLE and unit not in _PARTS:
+        raise ValueError("durations must be in weeks or a shorter unit, got months, years or none.")
+    missing, counts = np.isnat(values), values.view(np.int64)
+    if unit in _WHOLE:
+        result = counts * float(multiple * _WHOLE[unit])
+    else:
+        whole, rest = np.divmod(counts, np.int64(_PARTS[unit])) if multiple == 1 else _divmod(counts, multiple, unit)
+        result = whole + rest / float(_PARTS[unit])
+    return np.where(missing, np.nan, result)
+
+
+def _divmod(counts, multiple, unit):
+    """Of counts of several units each, which may together be more than an int64 holds."""
+    per_second = _PARTS[unit]
+    pairs = [divmod(count * multiple, per_second) for count in counts.tolist()]
+    return np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+
+
+def kind_of_date(value):
+    """Whether a scalar is of the "dates" or the "durations"; None if it is neither."""
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return "durations"
+    return "dates" if isinstance(value, datetime.date | np.datetime64) else None
+
+
+def seconds_of(value):
+    """The same of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or one of numpy."""
+    if hasattr(value, "to_numpy"):  # of pandas, in UTC, to the last digit
+        value = value.to_numpy()
+    elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    if isinstance(value, datetime.timedelta):
+        value = np.timedelta64(value)
+    elif isinstance(value, datetime.date):
+        value = np.datetime64(value)
+    return float(seconds(np.array([value]))[0])

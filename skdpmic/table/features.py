@@ -1,0 +1,147 @@
+"""What is public about all features together: an axis for each, from `bounds` and `categories`."""
+
+import numbers
+
+import numpy as np
+
+from skdpmic.checks.readable import some
+from skdpmic.table.axes import Labels, Order
+from skdpmic.table.bounds import axes_of, axis_of
+from skdpmic.table.public import asks_for_data
+
+
+def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True):
+    """The axis of each feature.
+
+    Parameters
+    ----------
+    bounds, categories
+        As a user gives them.
+    n_features : int
+    names : array-like of str, or None
+        Of the features.
+    declared : dict, default=None
+        Labels that the types of columns declare, by the number of the column. `bounds` and `categories` come first.
+    needs_ranges : bool, default=True
+        Whether ranges of numbers are needed. If not, `bounds` are not looked at.
+
+    Returns
+    -------
+    list of length n_features
+        With None where the range is to be read from the data.
+    """
+    if bounds is None and not categories and needs_ranges:
+        raise ValueError(
+            "bounds is None, but the public range of the features is needed: pass (lower, upper), each a number or an "
+            "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories of features that hold "
+            "labels. bounds='data' reads ranges from X and gives up the privacy guarantee."
+        )
+    nominal = _by_number(categories or {}, "categories", n_features, names)
+    nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
+    numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
+    if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
+        raise ValueError(f"a feature must be in bounds or in categories, got both for {_named(sorted(both), names)}.")
+    axes = numeric | _of_declared(declared or {}, numeric, bounds) | nominal
+    missing = [j for j in range(n_features) if j not in axes]
+    if missing:
+        raise ValueError(
+            "bounds must have an entry for every feature that is not in categories, got none for "
+            f"{_named(missing, names)}."
+        )
+    return [axes[j] for j in range(n_features)]
+
+
+def _numeric_axes(bounds, n_features, names):
+    """Axes of numbers, by the number of the feature."""
+    if bounds is None:
+        return {}
+    if asks_for_data(bounds):
+        return dict.fromkeys(range(n_features))
+    if isinstance(bounds, dict):
+        entries = _by_number(bounds, "bounds", n_features, names)
+        return {j: axis_of(entry, _label("bounds", j, names)) for j, entry in entries.items()}
+    return dict(enumerate(axes_of(bounds, n_features)))
+
+
+def _of_declared(declared, numeric, bounds):
+    """Axes of columns whose type declares labels, unless these are numbers that have an entry of their own."""
+    return {
+        j: Labels(labels)
+        for j, labels in declared.items()
+        if j not in numeric or (_are_text(labels) and not isinstance(bounds, dict))
+    }
+
+
+def _are_text(labels):
+    return isinstance(labels[0], str)
+
+
+def _by_number(entries, parameter, n_features, names):
+    """The entries of a dict by name or number, by number."""
+    if not isinstance(entries, dict):
+        raise ValueError(f"{parameter} must be a dict by name or number of a feature, got {entries!r}.")
+    numbers_of = {} if names is None else {name: j for j, name in enumerate(names)}
+    found, unknown = {}, []
+    for key, entry in entries.items():
+        j = numbers_of.get(key) if isinstance(key, str) else _as_number(key, n_features)
+        if j is None:
+            unknown.append(key)
+        elif j in found:
+            raise ValueError(f"{parameter} must have one entry for a feature, got {key!r} and its name or number.")
+        else:
+            found[j] = entry
+    if unknown and names is None and any(isinstance(key, str) for key in unknown):
+        raise ValueError(
+            f"{parameter} is a dict by feature name, but X has no feature names: pass X as a dataframe whose column "
+            "names are all strings, or entries by number, in the order of the columns. (SelectKBest passes its "
+            "score_func an array, whatever it was given.)"
+        )
+    if unknown:
+        raise ValueError(f"{parameter} must have entries for features of X only, got others, {some(unknown)}.")
+    return found
+
+
+def _as_number(key, n_features):
+    is_number = isinstance(key, numbers.Integral) and not isinstance(key, bool)
+    return int(key) if is_number and 0 <= key < n_features else None
+
+
+def _label(parameter, j, names):
+    return f"{parameter} of feature {(j if names is None else names[j])!r}"
+
+
+def _named(columns, names):
+    return some([j if names is None else str(names[j]) for j in columns])
+
+
+def n_features_of(bounds, categories):
+    """How many features bounds and categories tell of; None if they are the same for any number."""
+    keys = [key for entries in (bounds, categories) if isinstance(entries, dict) for key in entries]
+    if isinstance(bounds, dict):
+        return len(set(keys))
+    if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:
+        ends = [len(end) for end in bounds if np.ndim(end) == 1]
+        if ends:
+            return max(ends)
+    elif isinstance(bounds, list | tuple | np.ndarray) and np.ndim(bounds[0]) > 0:
+        return len(bounds)  # a pair for each feature, it seems; the check of bounds says how to write it
+    return None
+
+
+# --- Labels ----------------------------------------------------------------------------------------------------------
+
+
+def labels_of(labels, name):
+    """The axis of a nominal feature with these public labels, in their order."""
+    array = np.asarray(labels, dtype=object) if np.ndim(labels) == 1 else np.empty(0)
+    items = [item.item() if isinstance(item, np.generic) else item for item in array.tolist()]
+    allowed = f"{name} must be a list or array of at least 2 different labels, all text or all numbers"
+    if isinstance(labels, str | dict | set) or len(items) < 2:
+        raise ValueError(f"{allowed}, got {labels!r}.")
+    if not all(isinstance(item, str) for item in items):
+        if not all(isinstance(item, numbers.Real) and item == item for item in items):
+            raise ValueError(f"{allowed}; missing values are a part of their own, got {labels!r}.")
+        items = [float(item) for item in items]
+    if len(set(items)) < len(items):
+        raise ValueError(f"{allowed}, got {labels!r}.")
+    return Labels(tuple(items))

@@ -1,0 +1,136 @@
+"""Tables of every kind as columns: arrays, lists, dataframes of any library, sparse matrices.
+
+A table gives its columns one at a time, and is never made an array of objects.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+from sklearn import config_context
+from sklearn.utils.validation import validate_data
+
+from skdpmic.checks.errors import without_data
+from skdpmic.checks.readable import check_names, refuse_masked
+from skdpmic.table.axes import NUMBERS
+from skdpmic.table.values import declared_labels, kind_of
+
+
+class Table(NamedTuple):
+    """A table in memory. As sensitive as the data."""
+
+    n_samples: int
+    n_features: int
+    names: list | None
+    column_at: Callable
+    """Gives the column of a number: an ndarray, or a Series of narwhals."""
+    values: np.ndarray | None = None
+    """All of it, (n_samples, n_features), if it holds numbers of one type."""
+    is_sparse: bool = False
+
+    def name_of(self, j):
+        """The name of a column, or its number."""
+        return j if self.names is None else self.names[j]
+
+    def names_as_text(self):
+        """The names of all columns, if they are text; None otherwise."""
+        are_text = self.names is not None and all(isinstance(name, str) for name in self.names)
+        return self.names if are_text else None
+
+    def declared(self):
+        """Labels that the types of columns declare, by the number of the column."""
+        if self.names is None:
+            return {}
+        labels = {j: declared_labels(self.column_at(j)) for j in range(self.n_features)}
+        return {j: labels_of_j for j, labels_of_j in labels.items() if labels_of_j is not None}
+
+
+def open_table(estimator, X, *, reset=True, as_objects=False, least=0):
+    """The table `X`, whose names and number of columns `estimator` takes note of, or compares.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like
+    reset : bool, default=True
+        As of scikit-learn's `validate_data`.
+    as_objects : bool, default=False
+        Whether text, or a list of rows, may hold more than numbers, and is to be read column by column.
+    least : int, default=0
+        Fewest rows.
+    """
+    refuse_masked(X, "X")
+    if is_frame(X):
+        return _open_frame(estimator, as_frame(X), reset, least)
+    if sparse.issparse(X):
+        X = _validated(estimator, X, reset, ensure_min_samples=least, accept_sparse="csc")
+        return Table(*X.shape, None, partial(_column_of_sparse, X), is_sparse=True)
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else "not yet known"
+    if kind == "V":
+        raise ValueError("X must be an array of numbers or a dataframe, got an array of fields.")
+    if kind in ("O", "m", "M") or (as_objects and kind in ("U", "S", "T", "not yet known")):
+        as_it_is = {"dtype": None if isinstance(X, np.ndarray) else object, "ensure_all_finite": False}
+        X = _validated(estimator, X, reset, ensure_min_samples=least, **as_it_is)
+        return Table(*X.shape, None, lambda j: X[:, j])
+    X = _validated(estimator, X, reset, ensure_min_samples=least)
+    return Table(*X.shape, None, lambda j: X[:, j], X)
+
+
+def _validated(estimator, X, reset, **options):
+    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
+    with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
+        return without_data(validate_data, estimator, X, reset=reset, **options)
+
+
+def _open_frame(estimator, frame, reset, least):
+    if len(frame) < least:
+        raise ValueError(
+            f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
+        )
+    without_data(validate_data, estimator, frame.to_native(), reset=reset, skip_check_array=True)
+    return Table(*frame.shape, frame.columns, lambda j: frame[:, j])
+
+
+def _column_of_sparse(X, j):
+    """One column with its zeros."""
+    column = np.zeros(X.shape[0], dtype=X.dtype)
+    stored = slice(X.indptr[j], X.indptr[j + 1])
+    np.add.at(column, X.indices[stored], X.data[stored])  # entries of one place add up
+    return column
+
+
+# --- Dataframes -------------------------------------------------------------------------------------------------------
+
+
+def is_frame(X):
+    """Whether X is a dataframe in memory, or a stream of one by the Arrow protocol."""
+    return nw.dependencies.is_into_dataframe(X) or hasattr(X, "__arrow_c_stream__")
+
+
+def as_frame(X):
+    """A dataframe of narwhals."""
+    if nw.dependencies.is_into_dataframe(X):
+        check_names(X)
+        return nw.from_native(X, eager_only=True)
+    for backend in ("pyarrow", "polars", "pandas"):
+        try:
+            return nw.DataFrame.from_arrow(X, backend=backend)
+        except ImportError:
+            continue
+    raise TypeError("X must be read through pyarrow, polars or pandas, and none of them is installed.")
+
+
+def holds_numbers(frame):
+    """Whether all columns are of numbers, so that an array of one type holds them all."""
+    return all(kind_of(frame[:, j]) == NUMBERS for j in range(frame.shape[1]))
+
+
+def in_library_of(frame, container):
+    """A dataframe as one of the library that `container` is of."""
+    wanted = nw.from_native(container, eager_only=True).implementation
+    if frame.implementation is wanted:
+        return frame.to_native()
+    return frame.to_polars() if wanted.is_polars() else frame.to_pandas()
