@@ -1,4 +1,8 @@
-"""Rank statistics: no ranges are needed, as only the order of the values matters; counts of pieces do not add up."""
+"""Rank statistics: no ranges are needed, as only the order of the values matters; counts of pieces do not add up.
+
+Missing values come before all others, and the labels of a nominal feature in their order: what place a record has, it
+has by itself, whoever else is in the table.
+"""
 
 import math
 from functools import partial
@@ -6,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from skdpmic.dependence import ranks
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy import rank_sensitivity
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure
@@ -67,9 +72,13 @@ class _Scorer:
     def __init__(self, score, ranks_of, target_ranks):
         self._score, self._ranks_of, self._target_ranks = score, ranks_of, target_ranks
 
-    def score(self, x, _):
+    def score(self, x, scale):
         """The score of the feature `x`, in [0, 1]."""
-        return self._score(self._ranks_of(np.asarray(x, dtype=np.float64)), self._target_ranks)
+        values = np.asarray(x, dtype=np.float64)
+        if isinstance(scale, Nominal):  # in the order of the labels, others after them
+            values = np.where(x == scale.n_labels + 1, np.nan, values)
+        values = np.where(np.isnan(values), -np.inf, values)  # missing values come first, and share a rank
+        return self._score(self._ranks_of(values), self._target_ranks)
 
 
 class Kendall(_OfMidRanks):
