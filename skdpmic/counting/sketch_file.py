@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 _FORMAT = "skdpmic RangeGridSketch"
-_VERSION = 2  # of the file, and of which grids are counted in which order
+_VERSION = 3  # of the file, and of which grids are counted in which order
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error)
 _ARRAYS = ("bounds", "classes", "counts")
 
