@@ -42,7 +42,7 @@ def test_cells(benchmark):
 def counted(columns):
     grids = RangeGrids(150.0, 5.0, n=len(columns[0]))
     x, y = (grids.place(column, (0.0, 1.0)) for column in columns)
-    return (x, y, grids.groups.numbers, empty_tables(x, y)), grids.groups.grids
+    return (x, y, grids.groups.complete.numbers, empty_tables(x, y)), grids.groups.complete.grids
 
 
 def test_count(benchmark, counted):

@@ -33,12 +33,12 @@ from tqdm import tqdm
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.defaults import TABLES, default_B, default_c
 from skdpmic.dependence import mic_r
+from skdpmic.dependence.code_grids import discrete_plan
 from skdpmic.dependence.mic_r import (
     AgainstClasses,
     AgainstNumbers,
     closed_plan,
     continuous_plan,
-    discrete_plan,
     needed_grids,
 )
 from skdpmic.dependence.population import best_information

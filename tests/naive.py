@@ -5,7 +5,10 @@ from itertools import combinations, pairwise
 
 
 def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
-    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced"), or that with a correction for chance."""
+    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced"), or that with a correction for chance.
+
+    NaN is a missing value: a part of its own, after all others, and before them on the axis that is merged.
+    """
     x_bounds, y_bounds = bounds
     sizes = naive_sizes(B) if correction is None else naive_closed_sizes(B)
     best = 0.0
@@ -13,11 +16,15 @@ def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
         for n_fixed, k_max in sizes:
             finest = k_max if correction is None else max(k for _, k in sizes)
             n_master = max(2, math.floor(c * (finest if master == "reduced" else n_fixed)))
-            counts = naive_counts(
-                naive_parts(free, free_bounds, n_master), n_master, naive_parts(fixed, fixed_bounds, n_fixed), n_fixed
-            )
-            best = max(best, naive_largest_entry(counts, k_max, correction))
+            rows, columns = naive_parts(free, free_bounds, n_master), naive_parts(fixed, fixed_bounds, n_fixed)
+            counts = naive_counts(rows, n_master + 1, columns, n_fixed + 1)
+            best = max(best, naive_of_both_ends(counts, k_max, correction, n_fixed - 1))
     return best
+
+
+def naive_of_both_ends(counts, k_max, correction, degrees):
+    """The largest entry with the last row, of missing values, where it is, and before all others."""
+    return max(naive_largest_entry(table, k_max, correction, degrees) for table in (counts, [counts[-1], *counts[:-1]]))
 
 
 def naive_sizes(B):
@@ -37,17 +44,69 @@ def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c, correction=None):
     k_max = max(math.floor(B / n_classes), 2)
     n_master = max(2, math.floor(c * k_max))
     rows = naive_parts(x, bounds, n_master)
-    targets = [(codes, n_classes)]
+    return max(
+        naive_of_both_ends(
+            naive_counts(rows, n_master + 1, [groups[code] for code in codes], max(groups) + 1),
+            k_max,
+            correction,
+            degrees,
+        )
+        for groups, degrees in naive_groupings_of_classes(n_classes)
+    )
+
+
+def naive_mic_r_nominal(codes, y, *, bounds, n_labels, B, c, correction=None):
+    """MICr of a nominal feature and a numeric target: the labels are the fixed axis, the target is merged."""
+    k_max = max(2, min(math.floor(B / n_labels), max(k for k in range(2, math.floor(B)) if k * k <= B)))
+    n_master = max(2, math.floor(c * k_max))
+    rows = naive_parts(y, bounds, n_master)
+    return max(
+        naive_largest_entry(
+            naive_counts(rows, n_master, [groups[code] for code in codes], max(groups) + 1), k_max, correction, degrees
+        )
+        for groups, degrees in naive_groupings_of_labels(n_labels)
+    )
+
+
+def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None):
+    """MICr of a nominal feature and a discrete target, where nothing is merged."""
+    chance = 0.0 if correction is None else 1 / (2 * math.log(2) * len(codes))
+    best = 0.0
+    for groups, degrees in naive_groupings_of_labels(n_labels):
+        for of_classes, other_degrees in naive_groupings_of_classes(n_classes):
+            rows, columns = [groups[code] for code in codes], [of_classes[one] for one in classes]
+            counts = naive_counts(rows, max(groups) + 1, columns, max(of_classes) + 1)
+            kappa = min(max(groups), max(of_classes)) + 1
+            offset = degrees * other_degrees * chance
+            best = max(best, (naive_mutual_information(counts) - offset) / math.log2(kappa))
+    return best
+
+
+def naive_groupings_of_classes(n_classes):
+    """The group of each class, and the degrees of freedom of the groups."""
+    groupings = [(list(range(n_classes)), n_classes - 1)]
     if n_classes == 3:
-        targets += [([int(code == one) for code in codes], 2) for one in range(3)]
-    return max(naive_largest_entry(naive_counts(rows, n_master, *target), k_max, correction) for target in targets)
+        groupings += [([1, 0, 0], 1), ([0, 1, 0], 1), ([0, 0, 1], 1)]
+    return groupings
+
+
+def naive_groupings_of_labels(n_labels):
+    """The same of the labels, then other, then missing: all apart, and the last label with these two."""
+    groupings = [(list(range(n_labels + 2)), n_labels - 1)]
+    if n_labels == 1:  # three parts: each against the rest; one label has no degrees of freedom
+        groupings += [([1, 0, 0], 0), ([0, 1, 0], 0), ([0, 0, 1], 0)]
+    else:
+        groupings += [([*range(n_labels), n_labels - 1, n_labels - 1], n_labels - 1)]
+    if n_labels == 3:
+        groupings += [([1, 0, 0, 0, 0], 1), ([0, 1, 0, 0, 0], 1), ([0, 0, 1, 1, 1], 1)]
+    return groupings
 
 
 def naive_parts(values, bounds, size):
-    """Part i holds lo + i*w <= v < lo + (i+1)*w; the outer parts take what is clipped."""
+    """Part i holds lo + i*w <= v < lo + (i+1)*w; the outer parts take what is clipped; the part after them is NaN's."""
     lo, hi = bounds
     width = (hi - lo) / size
-    return [sum(1 for i in range(1, size) if lo + i * width <= v) for v in values]
+    return [size if v != v else sum(1 for i in range(1, size) if lo + i * width <= v) for v in values]
 
 
 def naive_counts(rows, n_rows, columns, n_columns):
@@ -58,9 +117,13 @@ def naive_counts(rows, n_rows, columns, n_columns):
     return counts
 
 
-def naive_largest_entry(counts, k_max, correction=None):
-    """Largest (I - o) / log2 min(k, l) over all merges of neighbouring rows into k <= k_max parts; or 0."""
+def naive_largest_entry(counts, k_max, correction=None, degrees=None):
+    """Largest (I - o) / log2 min(k, l) over all merges of neighbouring rows into k <= k_max parts; or 0.
+
+    The columns have l - 1 degrees of freedom, or fewer.
+    """
     n_rows, n_columns = len(counts), len(counts[0])
+    degrees = n_columns - 1 if degrees is None else degrees
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     best = 0.0
     for k in range(2, min(k_max, n_rows) + 1):
@@ -70,7 +133,7 @@ def naive_largest_entry(counts, k_max, correction=None):
                 [sum(counts[row][column] for row in range(start, end)) for column in range(n_columns)]
                 for start, end in pairwise(edges)
             ]
-            offset = (k - 1) * (n_columns - 1) * chance
+            offset = (k - 1) * degrees * chance
             best = max(best, (naive_mutual_information(merged) - offset) / math.log2(min(k, n_columns)))
     return best
 

@@ -165,7 +165,7 @@ class RangeGridSketch:
     def _place_features(self):
         """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
-        length = lru_cache(None)(lambda interval: len(self._grids.count(np.empty(0), interval, nobody)))
+        length = lru_cache(None)(lambda scale: len(self._grids.count(np.empty(0), scale, nobody)))
         return np.cumsum([0, *map(length, self.scales)])
 
     @property
@@ -366,7 +366,8 @@ def count_into(sketch, estimator, X, y, n_jobs, reset):
 def check_whole(sketch):
     """Raise unless every feature has counted every record, which an interrupted update may prevent."""
     counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
-    if sketch._is_torn or not (counted == sketch.n_samples * sketch._grids.n_tables).all():
+    n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.ranges])
+    if sketch._is_torn or not (counted == sketch.n_samples * n_tables).all():
         raise ValueError(_DAMAGED)
 
 

@@ -5,13 +5,15 @@ they have in common; the records are counted into these, and each grid adds up t
 """
 
 import math
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic.dependence.jit import jit
-from skdpmic.dependence.optimize_axis import N_MASTER, Grids, Tables, grids_of
+from skdpmic.dependence.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
+from skdpmic.dependence.partitions import locate_between
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
 
@@ -45,18 +47,44 @@ def groups_of(plan, n=0):
     return groups_ending(plan, ends)
 
 
-def groups_ending(plan, ends):
+def groups_ending(plan, ends, degrees=None):
     """The groups of a plan, each from where another one ends to the next of `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
-    grids = grids_of(plan, table=group, cuts=numbers, borders=numbers)
+    return _in_rounds(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
+
+
+def _in_rounds(grids, group):
     # What both orientations reach in the first group, the cheapest, spares much of the others.
+    n_groups = int(group[-1]) + 1
     rounds = tuple(
         (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
-        for some in ((0, 1), (1, len(ends)))
+        for some in ((0, 1), (1, n_groups))
         if some[0] < some[1]
     )
     return Groups(grids, group, rounds)
+
+
+class GroupsByMissing(NamedTuple):
+    """The groups of the same grids, where values are missing and where none are."""
+
+    complete: Groups
+    merged: Groups  # with a part for the values that are missing on the axis to be merged
+    fixed: Groups  # on the fixed axis
+    most: tuple  # of `Grids`, for all of them
+
+    def of(self, free, fixed):
+        """Those of a column to be merged and a fixed one."""
+        if free.is_incomplete:
+            return self.merged
+        return self.fixed if fixed.is_incomplete else self.complete
+
+
+def groups_by_missing(groups):
+    """With the groups of complete columns, those of all."""
+    merged, fixed = (_in_rounds(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
+    most = tuple(map(max, merged.grids.most, fixed.grids.most))
+    return GroupsByMissing(groups, merged, fixed, most)
 
 
 _FEWEST_TO_JOIN = 5000
@@ -163,6 +191,16 @@ def cells_of(first_cell, n_cells, edges):
     return Cells(common, starts, n_common.astype(np.int64) + 1)
 
 
+def _with_missing(cells, sizes):
+    """The cells and, after them, one for missing values, which is a part of its own of each partition."""
+    common = np.pad(cells.common, ((0, 0), (0, 1)))
+    common[:, -1] = cells.n_corners
+    starts = np.pad(cells.starts, ((0, 0), (0, 1)))
+    grid = np.arange(len(sizes))
+    starts[grid, sizes + 1] = starts[grid, sizes] + 1
+    return Cells(common, starts, cells.n_corners + 1)
+
+
 # --- The records ----------------------------------------------------------------------------------------------
 
 
@@ -172,6 +210,30 @@ class Column(NamedTuple):
     cells: np.ndarray  # uint32 (n_samples,), the cell of each value
     free: Cells | None  # the cells as the partitions see them that are merged, where they are
     fixed: Cells | None  # and as those that are not
+    is_incomplete: bool = False  # whether values are missing, for which the last cell is then
+
+
+class RangePlacer(ABC):
+    """What places numeric columns, which may have ranges of their own, into the cells of a `plan`."""
+
+    _latest = None, None
+
+    def place(self, values, bounds, may_miss=False):
+        """The values as a column; with cells for missing ones, which are NaN, if there are any or if there may be."""
+        latest, cells = self._latest
+        if latest != bounds:
+            cells = self._cells(*bounds)
+            self._latest = bounds, cells  # columns often have one range
+        edges, free, fixed = cells
+        located, n_missing = locate_between(values, edges, *bounds)
+        if n_missing == 0 and not may_miss:
+            return Column(located, free, fixed)
+        free = _with_missing(free, self.plan[:, N_MASTER])
+        return Column(located, free, None if fixed is None else _with_missing(fixed, self.plan[:, N_FIXED]), True)
+
+    @abstractmethod
+    def _cells(self, lo, hi):
+        """All edges of a range and, after them, NaN; its cells where it is merged, and where it is fixed, or None."""
 
 
 def empty_tables(free, fixed):
@@ -186,6 +248,27 @@ def count(free, fixed, numbers, tables):
     parts, rows = free.free.common, fixed.fixed.common
     _count_records(free.cells, fixed.cells, parts, rows, numbers, tables.below, tables.places)
     return tables
+
+
+def missing_first(tables, numbers, n_corners):
+    """The tables of some groups, whose last cells of the axis to be merged move before all others: in place.
+
+    Parameters
+    ----------
+    tables : Tables
+    numbers : ndarray
+        Of the groups.
+    n_corners : ndarray of shape (n_all_groups,)
+        ``Cells.n_corners`` of the axis to be merged.
+    """
+    for group in numbers:
+        start, height = tables.places[group].tolist()
+        below = tables.below[start : start + int(n_corners[group]) * height].reshape(-1, height)
+        below[1:] = below[:-1] + (below[-1] - below[-2])
+        below[0] = 0
+    cuts = np.zeros_like(tables.cuts)
+    cuts[:, 1:] = tables.cuts[:, :-1] + np.uint32(1)
+    return tables._replace(cuts=cuts)
 
 
 @jit

@@ -1,24 +1,21 @@
 """Counts on all grids of MICr at once, which add up: those of a table are the sum of those of its pieces.
 
 All grids with one master partition are read from one table: the cells that their fixed partitions have in common, by
-the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know.
+the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know. Those of a
+numeric feature always have cells for missing values, after all others; a nominal feature is counted code by code.
 """
+
+from itertools import chain
 
 import numpy as np
 
-from skdpmic.dependence.counting import count, empty_tables
+from skdpmic.dependence.code_grids import class_grids, nominal_grids
+from skdpmic.dependence.counting import count, empty_tables, missing_first
 from skdpmic.dependence.jit import jit
-from skdpmic.dependence.mic_r import ClassGrids, RangeGrids, chance_of
-from skdpmic.dependence.optimize_axis import (
-    CUTS,
-    N_FIXED,
-    N_MASTER,
-    TABLE,
-    Tables,
-    entropy_table,
-    largest_entry,
-    rounding_error,
-)
+from skdpmic.dependence.label_tables import LabelTables
+from skdpmic.dependence.mic_r import RangeGrids, chance_of
+from skdpmic.dependence.nominal import Nominal
+from skdpmic.dependence.optimize_axis import CUTS, N_FIXED, N_MASTER, TABLE, Tables, entropy_table, largest_entry
 
 _NO_VALUES = np.empty(0)
 
@@ -39,28 +36,45 @@ class ContinuousGrids:
         self._sizes = {"B": B, "c": c, "correction": correction}
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
-        self._scores = _Scores(self._grids.groups, correction)
-        self.n_tables = 2 * len(self._grids.groups.numbers)
+        self._chance = chance_of(correction)
+        groups = self._grids.groups
+        self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature of that scale."""
+        return 1 if isinstance(scale, Nominal) else 2 * len(self._grids.groups.complete.numbers)
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
         grids = RangeGrids(**self._sizes, n=len(y))
-        return grids, grids.place(y, self._target_bounds)
+        return y, grids, grids.place(y, self._target_bounds)
 
-    def count(self, x, bounds, target):
-        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal bounds."""
-        grids, y = target
-        x, groups = grids.place(x, bounds), (grids.groups.numbers, grids.groups.grids.rows)
-        return np.concatenate([_counts(x, y, *groups), _counts(y, x, *groups)])
+    def count(self, x, scale, target):
+        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        values, grids, y = target
+        if isinstance(scale, Nominal):
+            grids = self._grids_of_labels(scale)
+            y = grids.place(values, self._target_bounds)
+            return _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
+        x = grids.place(x, scale, may_miss=True)
+        return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
 
-    def score(self, counts, bounds, table):
+    def score(self, counts, scale, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
-        fixed = self._grids.place(_NO_VALUES, bounds).fixed
-        return self._scores.largest_entry(counts, [self._target.fixed, fixed], table)
+        if isinstance(scale, Nominal):
+            grids = self._grids_of_labels(scale)
+            counted = _Way(grids.groups.complete).counted(_with_joined(counts, grids.codes), grids.codes)
+            return _largest_of(counted, grids.groups.most, table, self._chance)
+        fixed = self._grids.place(_NO_VALUES, scale, may_miss=True).fixed
+        merged_here, merged_there = self._ways
+        n_here = merged_here.n_counts(self._target.fixed)
+        counted = chain(
+            merged_here.counted(counts[:n_here], self._target.fixed), merged_there.counted(counts[n_here:], fixed)
+        )
+        return _largest_of(counted, self._grids.groups.most, table, self._chance)
 
-    def rounding_error(self, n):
-        """Bound on the distance of a score of n records from its exact value."""
-        return rounding_error(n, self._grids.plan)
+    def _grids_of_labels(self, scale):
+        return nominal_grids(scale.n_labels, self._sizes["B"], self._sizes["c"])
 
 
 class DiscreteGrids:
@@ -74,32 +88,37 @@ class DiscreteGrids:
     correction : None or "miller-madow", default=None
     """
 
-    n_tables = 1  # which holds what the others of three classes add up from
-
     def __init__(self, n_classes, B, c, correction=None):
         self._n_classes = n_classes
-        self._grids = ClassGrids(n_classes, B, c)
-        self._target = self.place(np.empty(0, dtype=np.int64))
-        self._scores = _Scores(self._grids.groups, correction)
+        self._grids = class_grids(n_classes, B, c)
+        self._chance = chance_of(correction)
+        self._way = _Way(self._grids.groups.merged, missing_is_last=True)
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature of that scale."""
+        return 1  # in a table which holds what the others of three classes, or of labels, add up from
 
     def place(self, codes):
         """The target's class numbers, made ready to be counted with features."""
         return self._grids.place_codes(codes)
 
-    def count(self, x, bounds, target):
+    def count(self, x, scale, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array."""
-        return _counts(self._grids.place(x, bounds), target, *self._grids.groups.rounds[0])
+        if isinstance(scale, Nominal):
+            return self._label_tables(scale).count(x, target.cells).ravel().astype(np.uint32)
+        x = self._grids.place(x, scale, may_miss=True)
+        return _counts(x, target, self._grids.groups.merged, only_first=True)
 
-    def score(self, counts, bounds, table):
+    def score(self, counts, scale, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
-        if self._n_classes == 3:
-            first, middle, last = counts.reshape(3, -1)
-            counts = np.concatenate([counts, middle, first + last])
-        return self._scores.largest_entry(counts, [self._target.fixed], table)
+        if isinstance(scale, Nominal):
+            tables = self._label_tables(scale)
+            return tables.largest_entry(counts.astype(np.int64).reshape(tables.shape), table)
+        counted = self._way.counted(_with_joined(counts, self._grids.codes), self._grids.codes)
+        return _largest_of(counted, self._grids.groups.most, table, self._chance)
 
-    def rounding_error(self, n):
-        """Bound on the distance of a score of n records from its exact value."""
-        return rounding_error(n, self._grids.plan)
+    def _label_tables(self, scale):
+        return LabelTables(scale.n_labels, self._n_classes, self._chance)
 
 
 class GridScorer:
@@ -115,25 +134,35 @@ class GridScorer:
     def __init__(self, grids, n):
         self._grids = grids
         self._table = entropy_table(n)
-        self.rounding_error = grids.rounding_error(n)
 
-    def score(self, counts, bounds):
-        """MICr of the feature with these counts and bounds, in [0, 1]."""
-        return self._grids.score(counts, bounds, self._table)
+    def score(self, counts, scale):
+        """MICr of the feature with these counts, in [0, 1]."""
+        return self._grids.score(counts, scale, self._table)
 
 
 # --- From tables of several master partitions to those of each, and back -------------------------------------------
 
 
-def _counts(free, fixed, groups, rows):
+def _counts(free, fixed, groups, only_first=False):
     """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat.
 
-    Of the groups with these numbers, and of their grids.
+    Of all groups and their grids, or of the first group and its grids.
     """
-    tables = count(free, fixed, groups, empty_tables(free, fixed))
+    numbers, rows = groups.rounds[0] if only_first else (groups.numbers, groups.grids.rows)
+    tables = count(free, fixed, numbers, empty_tables(free, fixed))
     counts = np.empty(len(tables.below), dtype=np.uint32)
-    is_border = np.empty(int(tables.places[groups, 1].max()), dtype=np.bool_)
+    is_border = np.empty(int(tables.places[numbers, 1].max()), dtype=np.bool_)
     return counts[: _fill_counts(counts, is_border, *tables, rows)].copy()
+
+
+def _with_joined(counts, codes):
+    """The counts of all tables against codes, from those of the first, where each code is a row of its own."""
+    rows = counts.reshape(codes.common.shape[1], -1)
+    joined = []
+    for cell, n_corners in zip(codes.common, codes.n_corners, strict=True):
+        joined.append(np.zeros((n_corners - 1, rows.shape[1]), dtype=np.uint32))
+        np.add.at(joined[-1], cell - np.uint32(1), rows)
+    return np.concatenate([table.ravel() for table in joined])
 
 
 @jit
@@ -162,39 +191,42 @@ def _fill_counts(counts, is_border, below, places, cuts, borders, grids):
     return at
 
 
-class _Scores:
-    """Scores features from counts; what depends on public numbers only is made ready.
+def _largest_of(counted, most, table, chance):
+    return min(largest_entry(counted, most, table, len(table.g) - 1, chance), 1.0)
+
+
+class _Way:
+    """Scores counts of one axis to be merged against a fixed one; what depends on public numbers only is made ready.
 
     Parameters
     ----------
     groups : Groups
         One for each master partition.
-    correction : None or "miller-madow"
+    missing_is_last : bool, default=False
+        Whether the last master part is that of missing values.
     """
 
-    def __init__(self, groups, correction):
-        self._chance = chance_of(correction)
-        rows = groups.grids.rows.copy()
-        rows[:, CUTS] = 0
-        self._grids = groups.grids._replace(rows=rows)
-        self._n_parts = rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
+    def __init__(self, groups, missing_is_last=False):
+        self._rows = groups.grids.rows.copy()
+        self._rows[:, CUTS] = 0
+        self._n_parts = self._rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
         self._cuts = np.arange(self._n_parts.max() + 1, dtype=np.uint32).reshape(1, -1)
+        self._numbers = groups.numbers
+        self._missing_is_last = missing_is_last
 
-    def largest_entry(self, counts, fixed, table):
-        """The largest entry from the counts against some fixed columns, one after the other."""
-        counted = ((tables, self._grids.rows) for tables in self._tables(counts, fixed))
-        return min(largest_entry(counted, self._grids.most, table, len(table.g) - 1, self._chance), 1.0)
+    def n_counts(self, fixed):
+        """How many counts there are against fixed cells."""
+        return int(np.dot(self._n_parts, fixed.n_corners - 1))
 
-    def _tables(self, counts, fixed):
-        """The tables that `count` makes of records."""
-        start = 0
-        for cells in fixed:
-            end = start + np.dot(self._n_parts, cells.n_corners - 1)
-            below = np.empty(np.dot(self._n_parts + 1, cells.n_corners), dtype=np.uint32)
-            places = np.empty((len(self._n_parts), 2), dtype=np.uint64)
-            _fill_tables(counts[start:end], self._n_parts, cells.n_corners, below, places)
-            yield Tables(below, places, self._cuts, cells.starts)
-            start = end
+    def counted(self, counts, fixed):
+        """The tables that `count` makes of records, with their grids."""
+        below = np.empty(np.dot(self._n_parts + 1, fixed.n_corners), dtype=np.uint32)
+        places = np.empty((len(self._n_parts), 2), dtype=np.uint64)
+        _fill_tables(counts, self._n_parts, fixed.n_corners, below, places)
+        tables = Tables(below, places, self._cuts, fixed.starts)
+        yield tables, self._rows
+        if self._missing_is_last and below[-1] > below[-1 - fixed.n_corners[-1]]:
+            yield missing_first(tables, self._numbers, self._n_parts + 1), self._rows
 
 
 @jit

@@ -5,10 +5,23 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.dependence.counting import Cells, Column, cells_of, count, edges_of, empty_tables, groups_ending, groups_of
+from skdpmic.dependence.code_grids import class_grids, discrete_plan, nominal_grids, nominal_plan
+from skdpmic.dependence.counting import (
+    Cells,
+    RangePlacer,
+    cells_of,
+    count,
+    edges_of,
+    empty_tables,
+    groups_by_missing,
+    groups_of,
+    missing_first,
+)
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_size
+from skdpmic.dependence.label_tables import LabelTables
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
-from skdpmic.dependence.partitions import equipartitions, locate_between, refine
+from skdpmic.dependence.partitions import equipartitions, refine
 
 # --- The correction for chance ----------------------------------------------------------------------------------
 
@@ -79,23 +92,10 @@ def needed_grids(plan):
     return needed[np.argsort(needed[:, 1], kind="stable")]
 
 
-def discrete_plan(B, c, n_classes):
-    """The grids of MICr against a discrete target, whose classes are the fixed axis.
-
-    One grid; but of three classes each against the other two, too, without which one record could change the score
-    by a quarter more (``docs/theory/closed_family.md``).
-    """
-    k_max = finest_merge(B, n_classes)
-    # Below two master parts there is no grid, and the score would be 0 whatever the data.
-    n_master = max(int(c * k_max), 2)
-    n_fixed = (3, 2, 2, 2) if n_classes == 3 else (n_classes,)
-    return np.array([(size, n_master, k_max) for size in n_fixed], dtype=np.int64)
-
-
 # --- Columns placed into cells --------------------------------------------------------------------------------
 
 
-class RangeGrids:
+class RangeGrids(RangePlacer):
     """The grids of numeric columns, which may have ranges of their own.
 
     Parameters
@@ -110,16 +110,6 @@ class RangeGrids:
 
     def __init__(self, B, c, master="reduced", n=0, correction=None):
         self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n, correction)
-        self._latest = None, None
-
-    def place(self, values, bounds):
-        """The values as a column."""
-        latest, cells = self._latest
-        if latest != bounds:
-            cells = self._cells(*bounds)
-            self._latest = bounds, cells  # columns often have one range
-        edges, free, fixed = cells
-        return Column(locate_between(values, edges, *bounds), free, fixed)
 
     def _cells(self, lo, hi):
         edges, first_cell = refine(lo, hi, self._partitions)
@@ -139,59 +129,8 @@ def continuous_grids(B, c, master="reduced", n=0, correction=None):
     plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
     partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
-    return plan, partitions, groups, edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
-
-
-class ClassGrids:
-    """The grids of a numeric column against classes, which are the fixed axis.
-
-    Parameters
-    ----------
-    n_classes : int
-    B : float, at least 4
-    c : float, above 0
-    """
-
-    def __init__(self, n_classes, B, c):
-        self.plan = discrete_plan(B, c, n_classes)
-        self._partitions = equipartitions(self.plan[:, 1])
-        self.groups = groups_ending(self.plan, _ENDS if n_classes == 3 else np.array([1]))
-        self._edges = edges_of(self.plan[:, 1], self.groups.of_grid, self._partitions.sizes)
-        self._classes = _THREE_CLASSES if n_classes == 3 else _all_classes(n_classes)
-        self._latest = None, None
-
-    def place(self, values, bounds):
-        """The values as a column."""
-        latest, cells = self._latest
-        if latest != bounds:
-            cells = self._cells(*bounds)
-            self._latest = bounds, cells
-        edges, free = cells
-        return Column(locate_between(values, edges, *bounds), free, None)
-
-    def _cells(self, lo, hi):
-        edges, first_cell = refine(lo, hi, self._partitions)
-        return np.append(edges, np.nan), cells_of(first_cell, len(edges) + 1, self._edges)
-
-    def place_codes(self, codes):
-        """Class numbers as a column."""
-        return Column(codes.astype(np.uint32), None, self._classes)
-
-
-def _all_classes(n_classes):
-    """Each class a cell."""
-    starts = np.arange(n_classes + 1, dtype=np.uint32).reshape(1, -1)
-    return Cells(starts[:, 1:], starts, np.array([n_classes + 1]))
-
-
-# Of three classes, one table serves all of them, the first against the others, and the last; the one in between has a
-# table of its own.
-_ENDS = np.array([3, 4])
-_THREE_CLASSES = Cells(
-    common=np.array([[1, 2, 3], [2, 1, 2]], dtype=np.uint32),
-    starts=np.array([[0, 1, 2, 3], [0, 1, 3, 0], [0, 2, 3, 0], [0, 1, 2, 0]], dtype=np.uint32),
-    n_corners=np.array([4, 3]),
-)
+    edges = edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
+    return plan, partitions, groups_by_missing(groups), edges
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
@@ -200,29 +139,29 @@ _THREE_CLASSES = Cells(
 def mic_r_of_columns(ways, groups, table, correction=None):
     """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
     n = len(ways[0][0].cells)
-    ways = [(*way, empty_tables(*way)) for way in ways]
-    counted = (
-        (count(free, fixed, numbers, tables), rows) for numbers, rows in groups.rounds for free, fixed, tables in ways
-    )
-    return min(largest_entry(counted, groups.grids.most, table, n, chance_of(correction)), 1.0)
+    return min(largest_entry(_counted(ways, groups), groups.most, table, n, chance_of(correction)), 1.0)
+
+
+def _counted(ways, groups):
+    """Tables and grids, round by round. A part for missing values comes after all others, and before them."""
+    ways = [(*way, groups.of(*way), empty_tables(*way)) for way in ways]
+    for i in range(len(groups.complete.rounds)):
+        for free, fixed, its_groups, tables in ways:
+            numbers, rows = its_groups.rounds[i]
+            yield count(free, fixed, numbers, tables), rows
+            if free.is_incomplete:
+                yield missing_first(tables, numbers, free.free.n_corners), rows
 
 
 class _Target:
     """What all features that are scored against one target share. As sensitive as the target itself."""
 
-    def __init__(self, grids, y, correction):
-        self._grids = grids
-        self._y = y
-        self._correction = correction
-        self._table = entropy_table(len(y.cells))
+    def __init__(self, n, B, c, correction):
+        self._B, self._c, self._correction = B, c, correction
+        self._table = entropy_table(n)
 
-    @property
-    def rounding_error(self):
-        """Bound on the distance of a score from its exact value."""
-        return rounding_error(len(self._y.cells), self._grids.plan)
-
-    def _score_of(self, ways):
-        return mic_r_of_columns(ways, self._grids.groups, self._table, self._correction)
+    def _score_of(self, ways, groups):
+        return mic_r_of_columns(ways, groups, self._table, self._correction)
 
 
 class AgainstNumbers(_Target):
@@ -231,6 +170,7 @@ class AgainstNumbers(_Target):
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
+        No value is missing.
     bounds : pair of floats
     B : float, at least 4
     c : float, above 0
@@ -239,19 +179,31 @@ class AgainstNumbers(_Target):
     """
 
     def __init__(self, y, bounds, B, c, master="reduced", correction=None):
-        grids = RangeGrids(B, c, master, len(y), correction)
-        super().__init__(grids, grids.place(y, bounds), correction)
+        super().__init__(len(y), B, c, correction)
+        self._values, self._bounds = y, bounds
+        self._grids = RangeGrids(B, c, master, len(y), correction)
+        self._y = self._grids.place(y, bounds)
+        self._against_labels = {}  # by their number: the grids, and the target placed into them
 
-    def score(self, x, bounds):
+    def score(self, x, scale):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        x = self._grids.place(x, bounds)
-        return self._score_of([(x, self._y), (self._y, x)])
+        if isinstance(scale, Nominal):
+            grids, y = self._ready_for(scale)
+            return self._score_of([(y, grids.place_codes(x))], grids.groups)
+        x = self._grids.place(x, scale)
+        return self._score_of([(x, self._y), (self._y, x)], self._grids.groups)
+
+    def _ready_for(self, scale):
+        if scale not in self._against_labels:
+            grids = nominal_grids(scale.n_labels, self._B, self._c)
+            self._against_labels[scale] = grids, grids.place(self._values, self._bounds)
+        return self._against_labels[scale]
 
 
 class AgainstClasses(_Target):
     """A target of class numbers, ready to be scored against many features.
 
-    The classes are the fixed axis; only the feature's axis is optimised.
+    The classes are the fixed axis; only the axis of a numeric feature is optimised.
 
     Parameters
     ----------
@@ -264,12 +216,45 @@ class AgainstClasses(_Target):
     """
 
     def __init__(self, codes, n_classes, B, c, correction=None):
-        grids = ClassGrids(n_classes, B, c)
-        super().__init__(grids, grids.place_codes(codes), correction)
+        super().__init__(len(codes), B, c, correction)
+        self._codes, self._n_classes = codes, n_classes
+        self._grids = class_grids(n_classes, B, c)
+        self._y = self._grids.place_codes(codes)
 
-    def score(self, x, bounds):
+    def score(self, x, scale):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        return self._score_of([(self._grids.place(x, bounds), self._y)])
+        if isinstance(scale, Nominal):
+            tables = LabelTables(scale.n_labels, self._n_classes, chance_of(self._correction))
+            return tables.largest_entry(tables.count(x, self._codes), self._table)
+        return self._score_of([(self._grids.place(x, scale), self._y)], self._grids.groups)
+
+
+# --- Rounding -------------------------------------------------------------------------------------------------
+
+
+def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
+    """Bound on the distance of any score from its exact value, for n records and features of these scales.
+
+    Parameters
+    ----------
+    n : int
+    scales : iterable
+    n_classes : int or None
+        None for a numeric target.
+    B, c, correction
+        As of `AgainstNumbers`.
+    """
+    kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
+    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction)) for kind in kinds)
+
+
+def _plan_of(kind, n, n_classes, B, c, correction):
+    """The grids for a nominal feature, or for numbers, with the part for missing values."""
+    if kind is not None:
+        return nominal_plan(B, c, kind.n_labels) if n_classes is None else LabelTables(kind.n_labels, n_classes).plan
+    if n_classes is not None:
+        return discrete_plan(B, c, n_classes)
+    return continuous_grids(B, c, "reduced", n, correction)[0] + [1, 0, 0]  # kept, as it is called like this
 
 
 # --- The public statistic -------------------------------------------------------------------------------------

@@ -20,10 +20,12 @@ ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact val
 class _Counts:
     """Counts of features with a target, and scores from them. Holds public numbers only."""
 
-    n_tables = 1  # how often each record is counted in a feature's counts
-
     def __init__(self, family):
         self._family = family
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature."""
+        return 1
 
     def count(self, x, bounds, columns):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, of one length for a family."""

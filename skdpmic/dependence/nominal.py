@@ -1,17 +1,60 @@
-"""What kernels know of a nominal feature."""
+"""Nominal features: what is public about one, and the groups of its labels that grids keep apart."""
 
 from typing import NamedTuple
 
 
 class Nominal(NamedTuple):
-    """The scale of a nominal feature, whose column holds codes.
+    """The scale of a nominal feature. Its column holds a code for each record, as uint32.
 
-    Codes 0 ... n_labels - 1 stand for public labels, n_labels for any other label, n_labels + 1 for a missing value.
+    Codes 0 ... n_labels - 1 are the public labels, n_labels is any other label, and n_labels + 1 is a missing value.
+    The last two are parts of their own, whether anyone is in them or not.
     """
 
-    n_labels: int
+    n_labels: int  # at least 1
 
     @property
     def n_parts(self):
-        """Number of codes."""
+        """How many codes there are."""
         return self.n_labels + 2
+
+
+class Grouping(NamedTuple):
+    """Codes in groups, which are the parts of a fixed axis."""
+
+    groups: tuple  # of int: the group 0, 1, ... of each code; the last code is in the last group
+    degrees: int  # of freedom, for each of which chance is taken off
+
+    @property
+    def n_groups(self):
+        """How many groups there are."""
+        return max(self.groups) + 1
+
+
+def groupings_of_classes(n_classes):
+    """All classes apart; of three, each against the other two, too (``docs/theory/closed_family.md``)."""
+    apart = Grouping(tuple(range(n_classes)), n_classes - 1)
+    return _with_each_of_three(apart, n_classes)
+
+
+def groupings_of_labels(n_labels):
+    """All codes of a nominal feature apart; and the labels, of which the last has those of other and missing, too.
+
+    If one of these has three groups, each of them against the other two, too, without which one record could change
+    a score by a quarter more (``docs/theory/nominal_missing.md``).
+    """
+    n_parts = Nominal(n_labels).n_parts
+    apart = _with_each_of_three(Grouping(tuple(range(n_parts)), n_labels - 1), n_labels)
+    if n_labels == 1:
+        return apart
+    joined = Grouping(tuple(min(code, n_labels - 1) for code in range(n_parts)), n_labels - 1)
+    return apart + _with_each_of_three(joined, n_labels)
+
+
+def _with_each_of_three(grouping, n_labels):
+    """The grouping and, if it has three groups, each of them against the other two."""
+    if grouping.n_groups != 3:
+        return [grouping]
+    last = grouping.groups[-1]
+    divisions = [tuple(int((group == one) == (last == one)) for group in grouping.groups) for one in range(3)]
+    # Where one side of a division holds no public label, chance adds nothing to what is expected of it.
+    return [grouping, *(Grouping(division, len(set(division[:n_labels])) - 1) for division in divisions)]

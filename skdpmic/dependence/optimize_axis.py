@@ -84,7 +84,7 @@ def _scale(n):
 class Grids(NamedTuple):
     """Which grids to look at. All is public but, in the grids of MICe, the numbers of parts that ties leave."""
 
-    rows: np.ndarray  # uint64 (n_grids, 7), with the columns below
+    rows: np.ndarray  # uint64 (n_grids, 8), with the columns below
     most: tuple  # of ints: the most parts of the fixed axis, of the master partition, and after merging; and n_grids
 
 
@@ -96,6 +96,7 @@ BLOCK = 3  # master parts in a block of the upper bounds; N_MASTER for none
 TABLE = 4  # in which table the records are counted: its row of Tables.places
 CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
 BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
+DEGREES = 7  # of freedom of the fixed axis, for each of which chance is taken off: its parts less 1, at most
 
 MILLER_MADOW = 1 / (2 * math.log(2))  # bits of n I that each of the (k - 1)(l - 1) degrees of freedom has by chance
 
@@ -103,14 +104,24 @@ _SLACK = np.uint64(2**14)  # units of the table that a bound is raised by, see d
 _FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
 
 
-def grids_of(plan, table=0, cuts=0, borders=0):
+def grids_of(plan, table=0, cuts=0, borders=0, degrees=None):
     """The grids of a plan, whose columns are N_FIXED, N_MASTER and K_MAX; with their rows of `Tables`."""
-    rows = np.empty((len(plan), 7), dtype=np.uint64)
+    rows = np.empty((len(plan), 8), dtype=np.uint64)
     rows[:, : K_MAX + 1] = plan
     # Bounds spare nothing where there is one grid to look at.
     rows[:, BLOCK] = [_block_of(n_master) if len(plan) > 1 else n_master for n_master in plan[:, N_MASTER].tolist()]
     rows[:, TABLE], rows[:, CUTS], rows[:, BORDERS] = table, cuts, borders
+    rows[:, DEGREES] = plan[:, N_FIXED] - 1 if degrees is None else degrees
     return Grids(rows, (*plan.max(axis=0).tolist(), len(plan)))
+
+
+def with_one_more(grids, side):
+    """The same grids with one more part of the side N_FIXED or N_MASTER, for which nothing is taken off."""
+    rows = grids.rows.copy()
+    if side == N_MASTER:
+        rows[:, BLOCK] += rows[:, BLOCK] == rows[:, N_MASTER]
+    rows[:, side] += np.uint64(1)
+    return Grids(rows, tuple(size + (i == side) for i, size in enumerate(grids.most)))
 
 
 def _block_of(n_master):
@@ -145,7 +156,7 @@ def largest_entry(counted, most, table, total, chance=0.0):
     total : int
         Records in each table.
     chance : float, default=0.0
-        What is taken off n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits.
+        What is taken off n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits; DEGREES may be fewer.
     """
     largest = 0.0
     units, room = _units(table, total, most), _room(most)
@@ -326,7 +337,7 @@ def _optimize_axis(
         if m < two or n_columns < two:
             continue
         constant += g[below[starts[m] + last]]
-        offset = chance * (np.float64(grids[grid, N_FIXED]) - 1.0)  # taken off for each part but one
+        offset = chance * np.float64(grids[grid, DEGREES])  # taken off for each merged part but one
 
         # Two columns of small counts a, b are taken as one, of (a << shift) + b: half as many look-ups, of g(a) + g(b).
         # Counts do not fall with t, so subtracting such numbers subtracts both counts.

@@ -93,25 +93,36 @@ def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
 def locate(values, edges, lo, hi):
     """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
 
+    A missing value, NaN, is in the first cell.
+
     Buckets of equal width narrow the search. The bucket number never falls as the value grows, rounding
     included, so an edge in an earlier bucket lies below the value. The more values, the more buckets are worth while.
     """
-    return locate_between(values, np.append(edges, np.nan), lo, hi)
+    cells, n_missing = locate_between(values, np.append(edges, np.nan), lo, hi)
+    if n_missing > 0:
+        cells[cells > len(edges)] = 0
+    return cells
 
 
 def locate_between(values, guarded, lo, hi):
-    """The same, with NaN after the last edge: at most no value, not even an infinite one."""
+    """The same, with NaN after the last edge: at most no value, not even an infinite one.
+
+    Returns also how many values are missing. These are in a cell of their own, after all others.
+    """
     n_edges = len(guarded) - 1
     n_buckets = n_edges * min(max(2, len(values) // (16 * n_edges)), 8) + 1
     edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
     cells = np.empty(len(values), dtype=np.uint32)
-    _locate(np.ascontiguousarray(values, dtype=np.float64), float(lo), float(hi), guarded, edges_before, cells)
-    return cells
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    return cells, _locate(values, float(lo), float(hi), guarded, edges_before, cells)
 
 
 @jit
 def _locate(values, lo, hi, edges, edges_before, cells):
-    """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b."""
+    """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b.
+
+    Returns how many values are NaN.
+    """
     n_buckets = np.uint64(len(edges_before) - 1)
     per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
     # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
@@ -129,3 +140,11 @@ def _locate(values, lo, hi, edges, edges_before, cells):
         while edges[cell] <= values[i]:
             cell += np.uint32(1)
         cells[i] = cell
+    # In a loop of its own, which several values at once go through; it is seldom that there is anything to mend.
+    n_missing = 0
+    for i in range(len(values)):
+        n_missing += np.isnan(values[i])
+    for i in range(len(values) if n_missing > 0 else 0):
+        if np.isnan(values[i]):
+            cells[i] = len(edges)
+    return n_missing

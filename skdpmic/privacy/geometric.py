@@ -57,11 +57,13 @@ class TableGrids:
         Parts of each feature, and of a continuous target.
     """
 
-    n_tables = 1
-
     def __init__(self, target_bounds, n_classes, n_parts):
         self._target_bounds = target_bounds
         self.shape = (n_parts, n_classes or n_parts)
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature."""
+        return 1
 
     def place(self, y):
         """What counts features with these values of the target, or class numbers."""

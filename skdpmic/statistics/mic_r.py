@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from skdpmic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, continuous_grids, discrete_plan
-from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, largest_rounding_error
+from skdpmic.dependence.optimize_axis import entropy_table
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.measure import Measure
@@ -68,12 +68,7 @@ class MicRGrids(Measure):
         """In bits."""
         n = shape.n_samples
         entropy_table(n)  # kept for the scores; an error, if n is too large for it
-        return rounding_error(n, self._plan(n))
-
-    def _plan(self, n):
-        if self.n_classes is None:
-            return continuous_grids(self.B, self.c, "reduced", n, self.correction)[0]  # kept, as it is called like this
-        return discrete_plan(self.B, self.c, self.n_classes)
+        return largest_rounding_error(n, shape.scales, self.n_classes, self.B, self.c, self.correction)
 
     def scorer(self, target, source):
         """What scores features against a target."""

@@ -33,7 +33,7 @@ def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
     seen = 0
     for numbers, rows in groups.rounds:
         tables = count(free, fixed, numbers, empty_tables(free, fixed))
-        for n_fixed, n_master, _, _, table, cuts, borders in rows.tolist():
+        for n_fixed, n_master, _, _, table, cuts, borders, _ in rows.tolist():
             start, height = tables.places[table].tolist()
             corners = [
                 [int(tables.below[start + t * height + u]) for u in tables.borders[borders, : n_fixed + 1].tolist()]

@@ -21,13 +21,13 @@ from skdpmic import (
     mic_r_laplace,
 )
 from skdpmic.dependence import mic_r as module
+from skdpmic.dependence.code_grids import discrete_plan
 from skdpmic.dependence.grid_limits import largest_c, largest_size
 from skdpmic.dependence.mic_r import (
     AgainstClasses,
     AgainstNumbers,
     closed_plan,
     continuous_plan,
-    discrete_plan,
     grid_size,
     needed_grids,
 )
@@ -393,7 +393,7 @@ def test_more_records_are_counted_in_other_groups_with_the_same_score():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 7000))
     many = AgainstNumbers(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))
-    assert module.RangeGrids(100.0, 5.0, n=7000).groups.of_grid[-1] > 0
+    assert module.RangeGrids(100.0, 5.0, n=7000).groups.complete.of_grid[-1] > 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skdpmic.dependence.counting._FEWEST_TO_JOIN", 10**9)
         module.continuous_grids.cache_clear()

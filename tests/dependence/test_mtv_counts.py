@@ -40,7 +40,7 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
     for rows in np.array_split(order, 7):
         counts += grids.count(x[rows], X_BOUNDS, grids.place(target[rows]))
     assert counts.dtype == np.uint32
-    assert counts.sum() == n * grids.n_tables
+    assert counts.sum() == n * grids.n_tables(X_BOUNDS)
     assert np.array_equal(counts, grids.count(x, X_BOUNDS, grids.place(target)))
     score = grids.scorer(n).score(counts, X_BOUNDS)
     assert score == of_records().score(x, X_BOUNDS)

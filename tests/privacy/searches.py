@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from skdpmic.dependence.code_grids import class_grids
 from skdpmic.dependence.counting import _count_records
 from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import ClassGrids, RangeGrids, chance_of
+from skdpmic.dependence.mic_r import RangeGrids, chance_of
 from skdpmic.dependence.optimize_axis import _optimize_axis, _room, _units, entropy_table
 from skdpmic.dependence.partitions import equipartitions, refine
 from skdpmic.dependence.rank_grids import mic_e_of_ranks
@@ -131,13 +132,13 @@ def numeric_places(B, c, positions, correction=None):
     if np.allclose(positions, 1 - positions[::-1]):
         symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
     x, y = grids.place(x, (0.0, 1.0)), grids.place(y, (0.0, 1.0))
-    ways = _way(x, y, grids.groups), _way(y, x, grids.groups)
+    ways = _way(x, y, grids.groups.complete), _way(y, x, grids.groups.complete)
     return _places(x, y, ways, grids, symmetries, correction)
 
 
 def _places(x, y, ways, grids, symmetries, correction):
     symmetries = np.array([symmetry.ravel() for symmetry in symmetries])
-    return Places(x.cells, y.cells, ways, grids.groups.grids.most, symmetries, chance_of(correction))
+    return Places(x.cells, y.cells, ways, grids.groups.most, symmetries, chance_of(correction))
 
 
 def _flips(places):
@@ -146,7 +147,7 @@ def _flips(places):
 
 def class_places(n_classes, B, c, correction=None):
     """The same for a discrete target, one place for each part of the master partition and each class: all data sets."""
-    grids = ClassGrids(n_classes, B, c)
+    grids = class_grids(n_classes, B, c)
     n_master = grids.plan[0, 1]
     x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
     places = np.arange(n_master * n_classes).reshape(n_master, n_classes)
@@ -154,7 +155,7 @@ def class_places(n_classes, B, c, correction=None):
         turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
     ]
     x, y = grids.place((x + 0.5) / n_master, (0.0, 1.0)), grids.place_codes(codes)
-    return _places(x, y, (_way(x, y, grids.groups),), grids, symmetries, correction)
+    return _places(x, y, (_way(x, y, grids.groups.complete),), grids, symmetries, correction)
 
 
 def largest_change_of_mic_r(n, places):

@@ -20,8 +20,9 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
+from skdpmic.dependence.code_grids import discrete_plan
 from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import closed_plan, continuous_plan, discrete_plan
+from skdpmic.dependence.mic_r import closed_plan, continuous_plan
 from skdpmic.dependence.optimize_axis import rounding_error
 from skdpmic.privacy import geometric, mechanisms
 from skdpmic.privacy.composition import rho_for
@@ -53,7 +54,7 @@ def largest_grid(plan):
 CONTINUOUS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
 CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2], "B": 12, "c": 1}
 KINDS = {
-    "continuous": (CONTINUOUS, mic_r_sensitivity, continuous_plan(4, 1, "reduced")),
+    "continuous": (CONTINUOUS, mic_r_sensitivity, continuous_plan(4, 1, "reduced") + np.array([1, 0, 0])),
     "classes": (CLASSES, mic_r_sensitivity, discrete_plan(12, 1, 3)),
 }
 

@@ -1,0 +1,104 @@
+"""Grids of a numeric column, which is merged, against the codes of classes or of labels, which are the fixed axis."""
+
+import math
+
+import numpy as np
+
+from skdpmic.dependence.counting import Cells, Column, RangePlacer, cells_of, edges_of, groups_by_missing, groups_ending
+from skdpmic.dependence.grid_limits import finest_merge
+from skdpmic.dependence.nominal import groupings_of_classes, groupings_of_labels
+from skdpmic.dependence.optimize_axis import N_MASTER
+from skdpmic.dependence.partitions import equipartitions, refine
+
+# --- Which grids ----------------------------------------------------------------------------------------------
+
+
+def discrete_plan(B, c, n_classes):
+    """The grids of MICr against a discrete target, whose classes are the fixed axis.
+
+    One grid; but of three classes each against the other two, too, without which one record could change the score
+    by a quarter more (``docs/theory/closed_family.md``). Columns as of
+    :func:`skdpmic.dependence.mic_r.continuous_plan`.
+    """
+    return _plan(groupings_of_classes(n_classes), c, finest_merge(B, n_classes))
+
+
+def nominal_plan(B, c, n_labels):
+    """The grids of a numeric target, which is merged, against a nominal feature; columns as of `discrete_plan`."""
+    return _plan(_needed_groupings(B, n_labels), c, _finest_merge_against(B, n_labels))
+
+
+def _plan(groupings, c, k_max):
+    # Below two master parts there is no grid, and the score would be 0 whatever the data.
+    n_master = max(int(c * k_max), 2)
+    return np.array([(grouping.n_groups, n_master, k_max) for grouping in _by_table(groupings)], dtype=np.int64)
+
+
+def _finest_merge_against(B, n_labels):
+    return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
+
+
+def _needed_groupings(B, n_labels):
+    """Those that can hold the largest entry.
+
+    With as many labels as merged parts, kappa is the number of merged parts, whether other and missing are apart or
+    joined to a label; apart, they never tell less, and nothing more is taken off.
+    """
+    groupings = groupings_of_labels(n_labels)
+    return groupings if n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
+
+
+# --- Columns placed into cells --------------------------------------------------------------------------------
+
+
+class CodeGrids(RangePlacer):
+    """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
+
+    def __init__(self, plan, groupings):
+        self.plan = plan
+        self.codes, ends = _cells_of_codes(groupings)
+        degrees = [grouping.degrees for grouping in _by_table(groupings)]
+        self.groups = groups_by_missing(groups_ending(plan, ends, degrees))
+        self._partitions = equipartitions(plan[:, N_MASTER])
+        self._edges = edges_of(plan[:, N_MASTER], self.groups.complete.of_grid, self._partitions.sizes)
+
+    def _cells(self, lo, hi):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        return np.append(edges, np.nan), cells_of(first_cell, len(edges) + 1, self._edges), None
+
+    def place_codes(self, codes):
+        """Codes as a column."""
+        return Column(codes.astype(np.uint32), None, self.codes)
+
+
+def class_grids(n_classes, B, c):
+    """The grids of a numeric feature against classes."""
+    return CodeGrids(discrete_plan(B, c, n_classes), groupings_of_classes(n_classes))
+
+
+def nominal_grids(n_labels, B, c):
+    """The grids of a numeric target against a nominal feature."""
+    return CodeGrids(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
+
+
+def _by_table(groupings):
+    """First those whose groups are neighbouring codes: one table serves all. Each other one has a table of its own."""
+    return sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
+
+
+def _are_neighbours(groups):
+    return list(groups) == sorted(groups)
+
+
+def _cells_of_codes(groupings):
+    """The cells of codes as all tables see them, and after how many grids each table ends."""
+    groupings = _by_table(groupings)
+    n_codes, n_first = len(groupings[0].groups), sum(_are_neighbours(grouping.groups) for grouping in groupings)
+    common = np.array([np.arange(n_codes), *(grouping.groups for grouping in groupings[n_first:])]) + 1
+    starts = np.zeros((len(groupings), max(grouping.n_groups for grouping in groupings) + 1))
+    for row, grouping in zip(starts, groupings, strict=True):
+        neighbours = grouping.groups if _are_neighbours(grouping.groups) else range(grouping.n_groups)
+        row[: grouping.n_groups] = np.searchsorted(neighbours, np.arange(grouping.n_groups))
+        row[grouping.n_groups] = len(neighbours)
+    cells = Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
+    return cells, np.arange(n_first, len(groupings) + 1)

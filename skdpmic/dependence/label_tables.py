@@ -1,0 +1,56 @@
+"""MICr of a nominal feature and classes: nothing is merged by the data, so the grids are a few public tables."""
+
+import math
+from itertools import product
+
+import numpy as np
+
+from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
+
+
+class LabelTables:
+    """The grids of a nominal feature against classes: each grouping of its codes with each of the classes.
+
+    Parameters
+    ----------
+    n_labels, n_classes : int
+    chance : float, default=0.0
+        As of :func:`skdpmic.dependence.optimize_axis.largest_entry`.
+    """
+
+    def __init__(self, n_labels, n_classes, chance=0.0):
+        self.shape = Nominal(n_labels).n_parts, n_classes
+        self._chance = chance
+        self._of_labels, self._of_classes = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
+
+    @property
+    def plan(self):
+        """The largest table, as a plan of one grid."""
+        return np.array([[*self.shape, self.shape[1]]])
+
+    def count(self, codes, classes):
+        """Records of each code and class: int64, of `shape`."""
+        cells = codes.astype(np.int64) * self.shape[1] + classes
+        return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
+
+    def largest_entry(self, counts, table):
+        """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""
+        joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._of_labels]
+        entries = [
+            self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
+            for (rows, degrees), grouping in product(joined, self._of_classes)
+        ]
+        return min(max(entries), 1.0)
+
+    def _entry(self, cells, degrees, table):
+        g, n = table.g, len(table.g) - 1
+        n_mi = g[cells].sum() - g[cells.sum(axis=0)].sum() - g[cells.sum(axis=1)].sum() + g[n]
+        offset = self._chance * table.scale * degrees
+        return max((n_mi - offset) / (math.log2(min(cells.shape)) * (table.scale * n)), 0.0)
+
+
+def _joined(counts, groups):
+    """The rows of a table added up in groups."""
+    joined = np.zeros((max(groups) + 1, counts.shape[1]), dtype=np.int64)
+    np.add.at(joined, np.array(groups), counts)
+    return joined
