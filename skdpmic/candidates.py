@@ -19,6 +19,7 @@ from skdpmic.statistics import statistic_named
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import read_records
+from skdpmic.table.tables import declared_by_name
 
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
 
@@ -63,9 +64,10 @@ def check_private_steps(candidates, X, numbers_of_samples):
     for candidate in candidates:
         for estimator in private_estimators(candidate):
             check_before_data(estimator, numbers_of_samples)
+    declared = declared_by_name(X)
     for candidate in candidates:
         for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
-            _check_columns(_scorer_of(estimator), n_features, names)
+            _check_columns(_scorer_of(estimator), n_features, names, declared)
 
 
 def _scorer_of(private):
@@ -85,13 +87,15 @@ def _columns_of(X):
     return shape[1] if len(shape) == 2 else None, names
 
 
-def _check_columns(private, n_features, names):
+def _check_columns(private, n_features, names, declared):
     """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
     by_name = isinstance(private.bounds, dict) or private.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)
     needs_ranges = statistic_named(private.statistic, private.correction).needs_ranges
     if needs_ranges and not is_open and not asks_for_data(private.bounds):
-        feature_axes(private.bounds, private.categories, n_features, None if names is UNKNOWN else names)
+        names = None if names is UNKNOWN else names
+        declared = {j: declared[name] for j, name in enumerate(names or []) if name in declared}
+        feature_axes(private.bounds, private.categories, n_features, names, declared)
 
 
 def warn_of_unknown(candidates):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic.checks.errors import without_data
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures
-from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame
+from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
 class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
@@ -252,8 +252,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
             if not is_frame(X):
                 return without_data(super().transform, X)
             X = as_frame(X)
-            # One row tells in which container the output is wanted.
-            container = without_data(super().transform, X.head(1).to_native())
+            container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
             chosen = X[:, np.flatnonzero(self._get_support_mask()).tolist()]
             if not isinstance(container, np.ndarray):
                 return in_library_of(chosen, container)

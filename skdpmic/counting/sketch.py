@@ -366,7 +366,7 @@ def count_into(sketch, estimator, X, y, n_jobs, reset):
 def check_whole(sketch):
     """Raise unless every feature has counted every record, which an interrupted update may prevent."""
     counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
-    n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.ranges])
+    n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
     if sketch._is_torn or not (counted == sketch.n_samples * n_tables).all():
         raise ValueError(_DAMAGED)
 

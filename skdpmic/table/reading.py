@@ -12,7 +12,7 @@ from skdpmic.table.features import feature_axes
 from skdpmic.table.records import Records
 from skdpmic.table.tables import open_table
 from skdpmic.table.targets import check_kind, make_target, target_axis
-from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, kind_of
+from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, is_empty, kind_of
 
 FEWEST = 4  # records, of which scores make sense
 
@@ -131,7 +131,7 @@ def _refuse_other_kinds(table, axes):
     for j, axis in enumerate(axes):
         column = table.column_at(j)
         kind, described = kind_of(column), _described(axis)
-        if kind not in _KINDS[described] and not (isinstance(axis, Labels) and _is_empty(column, kind)):
+        if kind not in _KINDS[described] and not is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
@@ -145,8 +145,3 @@ def _described(axis):
     if isinstance(axis, Labels):
         return TEXT if isinstance(axis.labels[0], str) else NUMBERS
     return Order.of if axis is None else axis.of
-
-
-def _is_empty(column, kind):
-    """Whether a column of numbers has none: where all text is missing, its type may be lost."""
-    return kind == NUMBERS and bool(np.isnan(as_numbers(column, (NUMBERS,), "")).all())

@@ -42,10 +42,7 @@ class Table(NamedTuple):
 
     def declared(self):
         """Labels that the types of columns declare, by the number of the column."""
-        if self.names is None:
-            return {}
-        labels = {j: declared_labels(self.column_at(j)) for j in range(self.n_features)}
-        return {j: labels_of_j for j, labels_of_j in labels.items() if labels_of_j is not None}
+        return {} if self.names is None else _declared(map(self.column_at, range(self.n_features)))
 
 
 def open_table(estimator, X, *, reset=True, as_objects=False, least=0):
@@ -121,6 +118,27 @@ def as_frame(X):
         except ImportError:
             continue
     raise TypeError("X must be read through pyarrow, polars or pandas, and none of them is installed.")
+
+
+def declared_by_name(X):
+    """Labels that the types of a dataframe's columns declare, by name; none for other tables."""
+    if not is_frame(X):
+        return {}
+    frame = as_frame(X)
+    return {frame.columns[j]: labels for j, labels in _declared(frame.iter_columns()).items()}
+
+
+def _declared(columns):
+    labels = {j: declared_labels(column) for j, column in enumerate(columns)}
+    return {j: labels_of_j for j, labels_of_j in labels.items() if labels_of_j is not None}
+
+
+def row_of_zeros(frame):
+    """A native dataframe of one row with the same names; and zeros, which every library can make an array of."""
+    native = frame.to_native()
+    if frame.implementation.is_pandas():  # whose names need not be text
+        return type(native)(np.zeros((1, frame.shape[1])), columns=native.columns)
+    return frame.head(1).select(nw.lit(0.0).alias(name) for name in frame.columns).to_native()
 
 
 def holds_numbers(frame):

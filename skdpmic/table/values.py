@@ -51,6 +51,13 @@ def declared_labels(column):
     return tuple(column.dtype.categories) if isinstance(column.dtype, nw.Enum) else None
 
 
+def is_empty(column):
+    """Whether all values are missing: then the type of a column need not be that of others of its kind."""
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind == "f" and bool(np.isnan(column).all())
+    return bool(column.is_null().all()) or (column.dtype.is_float() and bool(column.is_nan().all()))
+
+
 # --- Numbers ---------------------------------------------------------------------------------------------------------
 
 

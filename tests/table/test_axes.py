@@ -1,0 +1,213 @@
+"""Public bounds and labels, as a user writes them, become axes, which place each value by itself."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from skdpmic.dependence.nominal import Nominal
+from skdpmic.table.axes import Knots, Labels, LogRange, Order, Range, from_json, to_json
+from skdpmic.table.bounds import axis_of
+from skdpmic.table.features import feature_axes, labels_of, n_features_of
+
+DAY = 86_400.0
+ENTRIES = [
+    ((0, 5), Range(0.0, 5.0)),
+    ([np.int8(0), 5.0], Range(0.0, 5.0)),
+    (np.array([0, 5]), Range(0.0, 5.0)),
+    ((-3, 5, "log"), LogRange(-3.0, 5.0)),
+    ((0, 1, 4), Knots((0.0, 1.0, 4.0))),
+    (np.array([0, 1, 4, 9]), Knots((0.0, 1.0, 4.0, 9.0))),
+    ((datetime.date(1970, 1, 2), datetime.date(1970, 1, 4)), Range(DAY, 3 * DAY, "dates")),
+    ((pandas.Timestamp("1970-01-02"), np.datetime64("1970-01-03", "D")), Range(DAY, 2 * DAY, "dates")),
+    ((datetime.datetime(1970, 1, 1, 12), pandas.Timestamp("1970-01-03", tz="UTC")), Range(DAY / 2, 2 * DAY, "dates")),
+    (tuple(polars.Series([datetime.date(1970, 1, day) for day in (1, 2, 5)])), Knots((0.0, DAY, 4 * DAY), "dates")),
+    ((datetime.timedelta(0), pandas.Timedelta(days=2)), Range(0.0, 2 * DAY, "durations")),
+]
+
+
+@pytest.mark.parametrize("entry, axis", ENTRIES)
+def test_an_entry_of_bounds_is_an_axis(entry, axis):
+    assert axis_of(entry, "bounds") == axis
+
+
+@pytest.mark.parametrize("axis", [axis for _, axis in ENTRIES] + [Labels(("a", "b")), Labels((0.0, 1.5))])
+def test_an_axis_can_be_written_and_read(axis):
+    assert from_json(to_json(axis)) == axis
+    assert from_json(to_json(None)) is None
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [3, "ab", (), (1,), (1, 2, "ln"), (1, "log"), (0, "1"), {0, 1}, (0, None), ((0, 1), (2, 3)), (0, pandas.NaT)],
+)
+def test_an_entry_that_is_no_range_is_refused(entry):
+    with pytest.raises(ValueError, match=r"b must be \(lower, upper\), \(lower, upper, 'log'\) or three or more"):
+        axis_of(entry, "b")
+
+
+@pytest.mark.parametrize("entry", [(1, 1), (2, 1), (0, math.nan), (0, math.inf), (-1e308, 1e308), (2, 1, "log")])
+def test_ends_that_are_not_in_order_are_refused(entry):
+    with pytest.raises(ValueError, match="b must be finite with lower < upper, as must upper - lower, got"):
+        axis_of(entry, "b")
+
+
+@pytest.mark.parametrize("entry", [(0, 1, 1), (0, 2, 1), (0, math.nan, 2), (0, 1, math.inf), (-1e308, 0, 1e308)])
+def test_knots_that_do_not_increase_are_refused(entry):
+    with pytest.raises(ValueError, match="b must be finite with numbers that increase"):
+        axis_of(entry, "b")
+
+
+def test_an_error_does_not_list_a_thousand_knots():
+    with pytest.raises(ValueError, match="characters more") as caught:
+        axis_of([*range(1000), 3], "b")
+    assert len(str(caught.value)) < 400
+
+
+VALUES = np.array([-1e9, -3.0, -0.5, 0.0, 0.5, 1.0, 2.5, 4.0, 7.0, 1e9, math.nan])
+
+
+def test_a_range_leaves_values_as_they_are():
+    assert Range(0.0, 4.0).place(VALUES) is VALUES
+    assert Range(0.0, 4.0).scale == (0.0, 4.0)
+
+
+def test_logarithms_keep_sign_and_order():
+    axis = LogRange(-3.0, 7.0)
+    expected = [math.copysign(math.log1p(abs(value)), value) for value in VALUES[:-1]]
+    np.testing.assert_allclose(axis.place(VALUES)[:-1], expected, rtol=1e-15)
+    assert np.isnan(axis.place(VALUES)[-1])
+    np.testing.assert_allclose(axis.scale, (-math.log(4), math.log(8)), rtol=1e-15)
+
+
+def test_knots_are_one_apart():
+    axis = Knots((0.0, 1.0, 4.0))
+    assert axis.scale == (0.0, 2.0)
+    np.testing.assert_allclose(axis.place(VALUES)[:-1], [0, 0, 0, 0, 0.5, 1, 1.5, 2, 2, 2])
+    assert np.isnan(axis.place(VALUES)[-1])
+
+
+@pytest.mark.parametrize("axis", [Range(0.0, 4.0), LogRange(-3.0, 7.0), Knots((0.0, 1.0, 4.0)), Order()])
+def test_each_value_is_placed_by_itself(axis):
+    together = axis.place(VALUES)
+    alone = np.concatenate([axis.place(VALUES[i : i + 1]) for i in range(len(VALUES))])
+    assert np.array_equal(together, alone, equal_nan=True)
+
+
+# --- Labels ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels, expected",
+    [
+        (["f", "m"], ("f", "m")),
+        (np.array(["m", "f"]), ("m", "f")),
+        (pandas.Index(["a", "b"]), ("a", "b")),
+        ((3, 1, 2), (3.0, 1.0, 2.0)),
+        ([False, True], (0.0, 1.0)),
+    ],
+)
+def test_labels_keep_their_order(labels, expected):
+    axis = labels_of(labels, "categories")
+    assert axis == Labels(expected)
+    assert axis.scale == Nominal(len(expected))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], ["a", None], [1, math.nan], {"a", "b"}, [["a"]]],
+)
+def test_bad_labels_are_refused(labels):
+    with pytest.raises(ValueError, match="categories of feature 'sex' must be a list or array of at least 2 different"):
+        labels_of(labels, "categories of feature 'sex'")
+
+
+# --- All features -----------------------------------------------------------------------------------------------------
+
+NAMES = ["age", "sex", "pay"]
+AXES = [Range(0.0, 99.0), Labels(("f", "m")), LogRange(0.0, 1e6)]
+
+
+@pytest.mark.parametrize(
+    "bounds, categories",
+    [
+        ({"age": (0, 99), "pay": (0, 1e6, "log")}, {"sex": ["f", "m"]}),
+        ({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}),
+        ({"age": (0, 99), 2: (0, 1e6, "log")}, {"sex": ["f", "m"]}),
+    ],
+)
+def test_features_are_described_by_name_or_number(bounds, categories):
+    assert feature_axes(bounds, categories, 3, NAMES) == AXES
+
+
+def test_one_entry_is_for_all_features_but_those_with_labels():
+    for entry, axis in ENTRIES:
+        assert feature_axes(entry, {"sex": ["f", "m"]}, 3, NAMES) == [axis, AXES[1], axis]
+
+
+def test_numbers_work_without_names():
+    assert feature_axes({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}, 3, None) == AXES
+
+
+def test_types_declare_labels_where_nothing_else_is_said():
+    declared = {0: (0.0, 1.0), 1: ("f", "m")}
+    flag = Labels((0.0, 1.0))
+    assert feature_axes({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
+    assert feature_axes({"pay": (0, 9), "age": (0, 1)}, None, 3, NAMES, declared)[0] == Range(0.0, 1.0)
+    assert feature_axes((0, 9), None, 3, NAMES, declared) == [Range(0.0, 9.0), AXES[1], Range(0.0, 9.0)]
+    assert feature_axes({"pay": (0, 9)}, {"sex": ["m", "f"]}, 3, NAMES, declared)[1] == Labels(("m", "f"))
+
+
+def test_ranks_need_labels_only_for_text():
+    assert feature_axes(None, {"sex": ["f", "m"]}, 3, NAMES, needs_ranges=False) == [Order(), AXES[1], Order()]
+    assert feature_axes({"other": 3}, None, 3, NAMES, needs_ranges=False) == [Order()] * 3
+
+
+@pytest.mark.parametrize(
+    "bounds, categories, names, message",
+    [
+        (None, None, NAMES, "bounds is None, but the public range"),
+        (None, {"sex": ["f", "m"]}, NAMES, r"not in categories, got none for \['age', 'pay'\]"),
+        ({"age": (0, 9)}, None, NAMES, r"not in categories, got none for \['sex', 'pay'\]"),
+        ({"age": (0, 9), "Pay": (0, 1)}, None, NAMES, r"bounds must have entries for features of X only.*\['Pay'\]"),
+        ({"age": (0, 9), 3: (0, 1)}, None, NAMES, r"features of X only, got others, \[3\]"),
+        ({"age": (0, 9), True: (0, 1)}, None, NAMES, r"features of X only, got others, \[True\]"),
+        ((0, 1), {"gender": ["f", "m"]}, NAMES, r"categories must have entries for features of X only.*\['gender'\]"),
+        ({"age": (0, 9), 0: (0, 9)}, None, NAMES, "bounds must have one entry for a feature, got 0 and its name"),
+        ({"age": (0, 9)}, {"age": ["f", "m"]}, NAMES, r"in bounds or in categories, got both for \['age'\]"),
+        ({"age": (0, 9)}, None, None, "bounds is a dict by feature name, but X has no feature names"),
+        ((0, 1), {"sex": ["f", "m"]}, None, "categories is a dict by feature name, but X has no feature names"),
+        ((0, 1), ["f", "m"], NAMES, r"categories must be a dict by name or number of a feature, got \['f', 'm'\]"),
+        ((0, 1), {"sex": ["f"]}, NAMES, "categories of feature 'sex' must be a list or array of at least 2"),
+        ({"age": (9, 0)}, None, NAMES, "bounds of feature 'age' must be finite with lower < upper"),
+        ({0: (9, 0)}, None, None, "bounds of feature 0 must be finite with lower < upper"),
+    ],
+)
+def test_what_does_not_describe_the_features_is_refused_by_name(bounds, categories, names, message):
+    with pytest.raises(ValueError, match=message):
+        feature_axes(bounds, categories, 3, names)
+
+
+def test_an_error_says_how_many_more_features_there_are():
+    with pytest.raises(ValueError, match=r"'x19'\] and 99 more"):
+        feature_axes({}, {"y": ["a", "b"]}, 120, [f"x{j}" for j in range(119)] + ["y"])
+
+
+@pytest.mark.parametrize(
+    "bounds, categories, expected",
+    [
+        ((0, 1), None, None),
+        ((0, 1, 2), None, None),
+        ((0, 1, "log"), None, None),
+        ((np.zeros(3), 1), None, 3),
+        ({"a": (0, 1)}, {"b": ["x", "y"]}, 2),
+        (None, {"b": ["x", "y"]}, None),
+        ([(0, 1)] * 4, None, 4),
+        (3, None, None),
+    ],
+)
+def test_bounds_may_tell_how_many_features_there_are(bounds, categories, expected):
+    assert n_features_of(bounds, categories) == expected

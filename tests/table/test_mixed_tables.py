@@ -1,0 +1,347 @@
+"""A table of people as it is: eight kinds of column in one dataframe, through everything that reads tables."""
+
+import datetime
+import math
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
+from skdpmic.counting import count_rows
+
+pyarrow = pytest.importorskip("pyarrow")
+N = 600
+TOWNS = list("abcdefghij")
+BOUNDS = {
+    "age": (0, 120),
+    "income": (0, 1e8, "log"),
+    "visits": (0, 1, 2, 4, 8, 20),
+    "born": (datetime.date(1930, 1, 1), datetime.date(2010, 1, 1)),
+    "stay": (datetime.timedelta(0), datetime.timedelta(days=100)),
+}
+CATEGORIES = {"sex": ["f", "m"], "town": TOWNS}
+PUBLIC = {"bounds": BOUNDS, "categories": CATEGORIES, "target_bounds": (0, 3)}
+NAMES = ["age", "sex", "town", "income", "born", "stay", "smoker", "visits"]
+
+
+def people(n=N):
+    """A dataframe of pandas and a target; every column has missing values but for `smoker`."""
+    rng = np.random.default_rng(0)
+    age, sex, town = rng.uniform(18, 90, n), rng.choice(["f", "m"], n), rng.choice([*TOWNS, "elsewhere"], n)
+    income, smoker = np.exp(rng.normal(10, 2, n)), rng.random(n) < 0.3
+    y = age / 90 + (sex == "f") * 0.6 + (town < "d") * 0.5 + smoker * 0.4 + rng.normal(0, 0.2, n)
+    frame = pandas.DataFrame(
+        {
+            "age": age,
+            "sex": sex.astype(object),
+            "town": pandas.Categorical(town),
+            "income": income,
+            "born": pandas.Timestamp("1940-01-01") + pandas.to_timedelta(rng.integers(0, 20_000, n), unit="D"),
+            "stay": pandas.to_timedelta(rng.exponential(5, n), unit="D"),
+            "smoker": smoker,
+            "visits": pandas.array(rng.poisson(3, n), dtype="Int64"),
+        }
+    )
+    for name in frame.columns.drop("smoker"):
+        frame.loc[rng.random(n) < 0.1, name] = None
+    return frame, y
+
+
+FRAME, Y = people()
+FRAMES = {
+    "pandas": FRAME,
+    "arrow in pandas": FRAME.convert_dtypes(dtype_backend="pyarrow"),
+    "polars": polars.from_pandas(FRAME),
+    "pyarrow": polars.from_pandas(FRAME).to_arrow(),
+}
+
+
+class Stream:
+    """Nothing but the Arrow protocol."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+FRAMES["stream"] = Stream(FRAMES["pyarrow"])
+
+
+def exact(**parameters):
+    return DPMICScorer(epsilon=math.inf, **PUBLIC | parameters)
+
+
+def by_hand():
+    """The columns as floats and codes, by pandas: what the package is to make of them."""
+    seconds = pandas.Timedelta("1s")
+    codes = {}
+    for name, labels in CATEGORIES.items():
+        column = FRAME[name].astype(object)
+        known = column.map({label: float(code) for code, label in enumerate(labels)})
+        codes[name] = known.where(known.notna() | column.isna(), len(labels))
+    return np.column_stack(
+        [
+            FRAME["age"],
+            codes["sex"],
+            codes["town"],
+            np.log1p(FRAME["income"]),
+            (FRAME["born"] - pandas.Timestamp("1930-01-01")) / seconds,
+            FRAME["stay"] / seconds,
+            FRAME["smoker"],
+            np.interp(FRAME["visits"].astype(float), [0, 1, 2, 4, 8, 20], range(6)),
+        ]
+    )
+
+
+def bounds_by_hand():
+    days = (datetime.date(2010, 1, 1) - datetime.date(1930, 1, 1)).days
+    return {0: (0, 120), 3: (0, math.log1p(1e8)), 4: (0, 86_400 * days), 5: (0, 8_640_000), 7: (0, 5)}
+
+
+CATEGORIES_BY_HAND = {1: [0, 1], 2: range(10), 6: [0, 1]}
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("library", FRAMES)
+def test_every_kind_of_column_is_scored_as_its_numbers_are(library, statistic):
+    scorer = exact(statistic=statistic).fit(FRAMES[library], Y)
+    expected = exact(statistic=statistic, bounds=bounds_by_hand(), categories=CATEGORIES_BY_HAND).fit(by_hand(), Y)
+    assert scorer.feature_names_in_.tolist() == NAMES
+    assert scorer.scores_.tolist() == expected.scores_.tolist()
+    assert set(np.argsort(-scorer.scores_)[:4]) == {0, 1, 2, 6}
+
+
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "chatterjee", "distance_correlation"])
+def test_ranks_need_labels_only(statistic):
+    scores = [
+        DPMICScorer(epsilon=math.inf, statistic=statistic, categories=CATEGORIES, random_state=0).fit(frame, Y).scores_
+        for frame in FRAMES.values()
+    ]
+    assert all(len(score) == 8 for score in scores)
+    if statistic in ("kendall", "spearman"):  # which break no ties at random
+        assert all(score.tolist() == scores[0].tolist() for score in scores)
+
+
+@pytest.mark.parametrize("library", [name for name in FRAMES if name != "stream"])
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_pieces_give_the_scores_of_the_whole(library, statistic):
+    frame, expected = FRAMES[library], exact(statistic=statistic).fit(FRAME, Y).scores_.tolist()
+    scorer = exact(statistic=statistic).partial_fit(frame[:100], Y[:100], n_expected=N)
+    assert scorer.partial_fit(frame[100:], Y[100:]).publish().scores_.tolist() == expected
+    assert scorer.feature_names_in_.tolist() == NAMES
+    described = {"categories": CATEGORIES | {"smoker": [False, True]}}  # which no table is there to declare
+    empty = exact(statistic=statistic, **described).empty_sketch(N, feature_names=NAMES)
+    whole = count_rows(empty, frame[:100], Y[:100]).merge(count_rows(empty, frame[100:], Y[100:]))
+    assert exact(statistic=statistic).fit_sketch(whole).scores_.tolist() == expected
+
+
+def test_a_sketch_of_a_mixed_table_can_be_saved(tmp_path):
+    public = PUBLIC | {"categories": CATEGORIES | {"smoker": [False, True]}}
+    sketch = RangeGridSketch(B=20, feature_names=NAMES, **public).update(FRAME, Y)
+    sketch.save(tmp_path / "sketch")
+    read = RangeGridSketch.load(tmp_path / "sketch")
+    assert read == sketch
+    assert read.description.axes == sketch.description.axes
+    assert exact(B=20).fit_sketch(read).scores_.tolist() == exact(B=20, c=5).fit(FRAME, Y).scores_.tolist()
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"bounds": BOUNDS | {"age": (0, 99)}}, "bounds and categories must be None or those of the sketch"),
+        ({"bounds": BOUNDS | {"income": (0, 1e8)}}, "bounds and categories must be None or those of the sketch"),
+        ({"categories": {"sex": ["m", "f"], "town": TOWNS}}, "bounds and categories must be None or those"),
+        ({"bounds": None, "categories": {"sex": ["m", "f"]}}, "bounds and categories must be None or those"),
+    ],
+)
+def test_an_estimator_of_other_axes_refuses_a_sketch(change, message):
+    public = PUBLIC | {"categories": CATEGORIES | {"smoker": [False, True]}}
+    sketch = RangeGridSketch(B=20, feature_names=NAMES, **public).update(FRAME, Y)
+    with pytest.raises(ValueError, match=message):
+        exact(**change).fit_sketch(sketch)
+    exact(bounds=None, categories=None).fit_sketch(sketch)
+
+
+def test_dask_counts_a_mixed_table_on_its_workers():
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("dask.dataframe")
+    scorer = exact(categories=CATEGORIES | {"smoker": [False, True]})
+    expected = scorer.fit(FRAME, Y).scores_.tolist()
+    frame = dask.dataframe.from_pandas(FRAME, npartitions=3)
+    y = dask.dataframe.from_pandas(pandas.Series(Y), npartitions=3)
+    with dask.config.set(scheduler="synchronous"):
+        assert scorer.fit(frame, y).scores_.tolist() == expected
+
+
+# --- Selection --------------------------------------------------------------------------------------------------------
+
+
+def selector(**parameters):
+    return DPMICSelector(**{"k": 4, "epsilon": math.inf} | PUBLIC | parameters)
+
+
+CHOSEN = ["age", "sex", "town", "smoker"]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_chosen_columns_come_out_with_names_and_types(library):
+    frame = FRAMES[library]
+    chosen = selector().fit(frame, Y).transform(frame)
+    native = frame if library != "stream" else FRAMES["pyarrow"]
+    assert type(chosen) is type(native)
+    if library in ("pandas", "arrow in pandas"):
+        pandas.testing.assert_frame_equal(chosen, native[CHOSEN])
+    elif library == "polars":
+        assert chosen.equals(native[CHOSEN])
+    else:
+        assert chosen.equals(native.select(CHOSEN))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize("library", FRAMES)
+def test_set_output_keeps_names_and_types(library, container):
+    chosen = selector().set_output(transform=container).fit(FRAMES[library], Y).transform(FRAMES[library])
+    assert isinstance(chosen, pandas.DataFrame if container == "pandas" else polars.DataFrame)
+    assert list(chosen.columns) == CHOSEN
+    if container == "polars":
+        assert [str(dtype) for dtype in chosen.dtypes] == ["Float64", "String", "Categorical", "Boolean"]
+    else:
+        assert ["b" if kind.kind == "b" else "f" if kind.kind == "f" else "O" for kind in chosen.dtypes] == list("fOOb")
+
+
+def test_a_table_of_numbers_comes_out_as_an_array_as_of_scikit_learn():
+    for frame in (FRAME[["age", "visits"]].astype(float), FRAMES["polars"][["age", "visits"]]):
+        scorer = DPMICSelector(k=1, epsilon=math.inf, bounds={"age": (0, 120), "visits": (0, 20)}, target_bounds=(0, 3))
+        chosen = scorer.fit(frame, Y).transform(frame)
+        assert isinstance(chosen, np.ndarray)
+        assert chosen.dtype == np.float64
+        assert chosen.shape == (N, 1)
+
+
+def model():
+    encode = ColumnTransformer(
+        [
+            (
+                "labels",
+                OneHotEncoder(handle_unknown="ignore"),
+                make_column_selector(dtype_include=["object", "category", "str"]),
+            )
+        ]
+    )
+    return make_pipeline(selector(epsilon=50.0, release="support"), encode, Ridge())
+
+
+def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1e4)
+    pipeline = model().set_params(dpmicselector__ledger=ledger)
+    assert 0.2 < pipeline.fit(FRAME, Y).score(FRAME, Y) < 1
+    assert cross_val_score(pipeline, FRAME, Y, cv=KFold(3)).mean() > 0.1
+    search = GridSearchCV(pipeline, {"dpmicselector__k": [2, 4]}, cv=KFold(3)).fit(FRAME, Y)
+    assert search.best_params_ == {"dpmicselector__k": 4}
+    assert len(ledger.entries()) == 1 + 3 + 7
+
+
+def test_a_mixed_table_goes_through_a_private_search():
+    search = PrivateGridSearch(
+        make_pipeline(selector(epsilon=50.0, release="support"), model()[1], Ridge()),
+        {"dpmicselector__k": [1, 4]}, n_subsets=3, epsilon=50.0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert search.fit(FRAME, Y).predict(FRAME).shape == (N,)
+
+
+# --- What is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            {"bounds": BOUNDS | {"sex": (0, 1)}, "categories": {"town": TOWNS}},
+            r"got text in \['sex'\], which must be num",
+        ),
+        ({"categories": {"sex": [0, 1], "town": TOWNS}}, r"got text in \['sex'\], which must be numbers"),
+        ({"categories": CATEGORIES | {"visits": ["a", "b"]}}, r"in bounds or in categories, got both for \['visits'\]"),
+        ({"bounds": {name: bound for name, bound in BOUNDS.items() if name != "age"}}, r"got none for \['age'\]"),
+        ({"bounds": (0, 9)}, r"got dates in \['born'\], which must be numbers; durations in \['stay'\]"),
+        ({"bounds": BOUNDS | {"age": (datetime.date(1930, 1, 1), datetime.date(2010, 1, 1))}}, r"numbers in \['age'\]"),
+        ({"categories": None}, r"got none for \['sex', 'town'\]"),
+        ({"bounds": BOUNDS | {"visist": (0, 9)}}, r"features of X only, got others, \['visist'\]"),
+        ({"bounds": None}, r"got none for \['age', 'income', 'born', 'stay', 'visits'\]"),
+    ],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_that_are_described_otherwise_are_refused_by_name(library, change, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
+    for estimator in (DPMICScorer(ledger=ledger, **PUBLIC | change), DPMICSelector(ledger=ledger, **PUBLIC | change)):
+        for fit in (estimator.fit, estimator.partial_fit):
+            with pytest.raises((ValueError, TypeError), match=message):
+                fit(FRAMES[library], Y)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_a_missing_target_is_refused():
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        exact().fit(FRAME, np.where(np.arange(N) == 3, np.nan, Y))
+
+
+# --- Arrays -----------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_objects_and_lists_are_read_by_number():
+    table = FRAME[["age", "sex", "visits"]].astype(object)
+    public = {"bounds": {0: (0, 120), 2: BOUNDS["visits"]}, "categories": {1: ["f", "m"]}}
+    expected = exact().fit(FRAME, Y).scores_[[0, 1, 7]].tolist()
+    assert exact(**public).fit(table.to_numpy(), Y).scores_.tolist() == expected
+    assert exact(**public).fit(table.to_numpy().tolist(), Y).scores_.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_sparse_matrices_are_scored_as_dense_ones(kind, statistic):
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((N, 5)) < 0.2, rng.integers(1, 4, (N, 5)), 0).astype(float)
+    dense[rng.random((N, 5)) < 0.05] = np.nan
+    public = {"statistic": statistic, "bounds": {0: (0, 3), 1: (0, 3, "log"), 2: (0, 1, 3)}}
+    public["categories"] = {3: [0, 1, 2, 3], 4: [0, 2]}
+    y = np.nan_to_num(dense[:, 0]) + rng.random(N)
+    expected = exact(**public).fit(dense, y).scores_.tolist()
+    assert exact(**public).fit(kind(dense), y).scores_.tolist() == expected
+    pieces = exact(**public).partial_fit(kind(dense[:100]), y[:100], n_expected=N)
+    assert pieces.partial_fit(kind(dense[100:]), y[100:]).publish().scores_.tolist() == expected
+    fitted = selector(**public).fit(kind(dense), y)
+    np.testing.assert_array_equal(fitted.transform(kind(dense)).toarray(), dense[:, fitted.get_support()])
+    weighted = exact(**public).fit(kind(dense), y).transform(kind(dense)).toarray()
+    np.testing.assert_array_equal(weighted, dense * np.array(expected))
+
+
+def test_a_sparse_matrix_is_never_made_dense_as_a_whole(monkeypatch):
+    X = sparse.random(2000, 50, 0.05, random_state=0, format="csc")
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(type(X), name, lambda *_: pytest.fail("made dense"))
+    DPMICSelector(k=3, bounds=(0, 1), target_bounds=(0, 1)).fit(X, np.arange(2000) / 2000).transform(X)
+
+
+def test_missing_values_have_a_part_of_their_own():
+    rng = np.random.default_rng(0)
+    x, y = rng.random(1000), rng.random(1000)
+    x[y > 0.7] = np.nan
+    for statistic in ("mic_r", "mtv_r", "kendall"):
+        scorer = DPMICScorer(epsilon=math.inf, statistic=statistic, bounds=(0, 1), target_bounds=(0, 1))
+        assert scorer.fit(x[:, None], y).scores_[0] > 0.4
+    labels = np.where(y > 0.7, None, rng.choice(["a", "b"], 1000)).astype(object)
+    assert (
+        exact(bounds=(0, 1), categories={0: ["a", "b"]}, target_bounds=(0, 1)).fit(labels[:, None], y).scores_[0] > 0.4
+    )

@@ -1,0 +1,253 @@
+"""Columns of every library as numbers or codes, each value by itself."""
+
+import datetime
+import math
+import sys
+from decimal import Decimal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
+from skdpmic.table.values import (
+    ANY_ORDER,
+    OBJECTS,
+    OTHER,
+    TEXT,
+    as_codes,
+    as_numbers,
+    declared_labels,
+    is_empty,
+    kind_of,
+)
+
+pyarrow = pytest.importorskip("pyarrow")
+NAN = math.nan
+LIBRARIES = {
+    "pandas": lambda values, dtype: pandas.Series(values, dtype=dtype),
+    "polars": lambda values, dtype: polars.Series(values, dtype=dtype),
+    "pyarrow": lambda values, dtype: pyarrow.chunked_array([values[:2], values[2:]], type=dtype),
+}
+
+
+def series(library, values, dtype=None):
+    return nw.from_native(LIBRARIES[library](values, dtype), series_only=True)
+
+
+# --- Numbers ---------------------------------------------------------------------------------------------------------
+
+NUMBER_COLUMNS = {
+    "float": ("pandas", [1.5, None, 3.0], "float64", [1.5, NAN, 3.0]),
+    "float of pyarrow": ("pyarrow", [1.5, None, 3.0], None, [1.5, NAN, 3.0]),
+    "float of polars": ("polars", [1.5, None, NAN], None, [1.5, NAN, NAN]),
+    "Int64": ("pandas", [1, None, 3], "Int64", [1, NAN, 3]),
+    "int of polars": ("polars", [1, None, 3], None, [1, NAN, 3]),
+    "int of pyarrow in pandas": ("pandas", [1, None, 3], "int64[pyarrow]", [1, NAN, 3]),
+    "uint8": ("pandas", [1, 2, 255], "uint8", [1, 2, 255]),
+    "bool": ("pandas", [True, False, True], bool, [1, 0, 1]),
+    "boolean": ("pandas", [True, None, False], "boolean", [1, NAN, 0]),
+    "bool of polars": ("polars", [True, None, False], None, [1, NAN, 0]),
+    "bool of pyarrow": ("pyarrow", [True, None, False], None, [1, NAN, 0]),
+    "decimal of polars": ("polars", [Decimal("1.5"), None, Decimal(3)], None, [1.5, NAN, 3]),
+    "decimal of pyarrow": ("pyarrow", [Decimal("1.5"), None, Decimal(3)], pyarrow.decimal128(5, 2), [1.5, NAN, 3]),
+    "objects": ("pandas", [1, None, 3.5], object, [1, NAN, 3.5]),
+    "objects with NA": ("pandas", [1, pandas.NA, True], object, [1, NAN, 1]),
+    "objects with numbers as text": ("pandas", [1, "2.5", None], object, [1, 2.5, NAN]),
+    "decimal objects": ("pandas", [Decimal("1.5"), None, 2], object, [1.5, NAN, 2]),
+    "categories of numbers": ("pandas", [3, None, 1], "category", [3, NAN, 1]),
+    "nothing": ("pandas", [None, None, None], object, [NAN] * 3),
+    "nothing of polars": ("polars", [None, None, None], None, [NAN] * 3),
+    "nothing of pyarrow": ("pyarrow", [None, None, None], pyarrow.null(), [NAN] * 3),
+    "sparse": ("pandas", pandas.arrays.SparseArray([0.0, 1, 0]), None, [0, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBER_COLUMNS)
+def test_numbers_of_every_type_are_floats_with_nan_for_missing_ones(name):
+    library, values, dtype, expected = NUMBER_COLUMNS[name]
+    column = series(library, values, dtype)
+    assert kind_of(column) in (NUMBERS, OBJECTS) or is_empty(column)
+    numbers = as_numbers(column, (NUMBERS, OBJECTS), "x")
+    assert numbers.dtype.kind == "f"
+    assert np.array_equal(numbers, expected, equal_nan=True)
+
+
+def test_float32_stays_as_it_is():
+    assert as_numbers(np.float32([1, 2]), (NUMBERS,), "x").dtype == np.float32
+    assert as_numbers(series("pandas", [1.0, 2.0, 3.0], "float32"), (NUMBERS,), "x").dtype == np.float32
+
+
+OBJECTS_OF_ARRAYS = [
+    (np.array([1, None, 2.5], dtype=object), [1, NAN, 2.5]),
+    (np.array(["1", "2.5"]), [1, 2.5]),
+    (np.array([True, NAN], dtype=object), [1, NAN]),
+    (np.array([pandas.NA, pandas.NaT, 3], dtype=object), [NAN, NAN, 3]),
+]
+
+
+@pytest.mark.parametrize("values, expected", OBJECTS_OF_ARRAYS)
+def test_arrays_of_objects_are_read_one_by_one(values, expected):
+    assert np.array_equal(as_numbers(values, (NUMBERS, OBJECTS), "x"), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("values, expected", OBJECTS_OF_ARRAYS[:3])
+def test_missing_objects_are_found_without_pandas(values, expected, monkeypatch):
+    monkeypatch.delitem(sys.modules, "pandas")
+    assert np.array_equal(as_numbers(values, (NUMBERS, OBJECTS), "x"), expected, equal_nan=True)
+
+
+SECRET = "8675309"
+DAY = datetime.date(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ([1, f"patient {SECRET}"], "could not convert string to float"),
+        ([1, 1j], "Complex data not supported"),
+        ([1, DAY], "x must hold numbers, all of one kind, got at least one other value"),
+        ([DAY, DAY], "x must hold numbers, all of one kind"),
+        ([1, math.inf], "Input x contains infinity"),
+        ([1, [SECRET]], "the data must be numbers|setting an array element with a sequence"),
+        ([1, {SECRET: 1}], "must be a string or a real number"),
+    ],
+)
+def test_objects_that_are_no_numbers_are_refused_without_quoting_them(values, message):
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        as_numbers(column, (NUMBERS, OBJECTS), "x")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values, of, expected",
+    [
+        ([DAY, None], DATES, [1_577_836_800, NAN]),
+        ([datetime.timedelta(1), None], DURATIONS, [86_400, NAN]),
+        ([np.datetime64("2020-01-01"), pandas.Timestamp("2020-01-01", tz="UTC")], DATES, [1_577_836_800] * 2),
+    ],
+)
+def test_objects_may_be_dates(values, of, expected):
+    column = np.array(values, dtype=object)
+    for allowed in ((of, OBJECTS), ANY_ORDER):
+        assert np.array_equal(as_numbers(column, allowed, "x"), expected, equal_nan=True)
+    with pytest.raises(ValueError, match="x must hold numbers, all of one kind"):
+        as_numbers(column, (NUMBERS, OBJECTS), "x")
+
+
+@pytest.mark.parametrize(
+    "column, kind",
+    [
+        (series("polars", ["a"]), TEXT),
+        (series("polars", ["a"], polars.Categorical), OBJECTS),
+        (series("polars", ["a"], polars.Enum(["a"])), TEXT),
+        (series("polars", [[1]]), OTHER),
+        (series("polars", [DAY]), DATES),
+        (series("polars", [datetime.timedelta(1)]), DURATIONS),
+        (series("polars", [datetime.time(1)]), OTHER),
+        (series("pandas", [1j]), OTHER),
+        (series("pandas", pandas.period_range("2020", periods=2, freq="M")), OBJECTS),
+        (np.array([1j]), OTHER),
+        (np.array(["a"]), OBJECTS),
+    ],
+)
+def test_a_type_tells_what_a_column_holds(column, kind):
+    assert kind_of(column) == kind
+
+
+# --- Labels ----------------------------------------------------------------------------------------------------------
+
+LABELS = ("b", "a", "c")
+TEXT_COLUMN = ["a", None, "b", "zebra", "c", "a"]
+CODES = [1, 4, 0, 3, 2, 1]
+TEXT_TYPES = {
+    "objects": ("pandas", object),
+    "str": ("pandas", "str"),
+    "string": ("pandas", "string"),
+    "category": ("pandas", "category"),
+    "string of pyarrow in pandas": ("pandas", "string[pyarrow]"),
+    "dictionary of pyarrow in pandas": (
+        "pandas",
+        pandas.ArrowDtype(pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
+    ),
+    "polars": ("polars", None),
+    "Categorical": ("polars", polars.Categorical),
+    "Enum": ("polars", polars.Enum(["a", "b", "c", "zebra", "d"])),
+    "pyarrow": ("pyarrow", None),
+    "large text of pyarrow": ("pyarrow", pyarrow.large_string()),
+}
+
+
+@pytest.mark.parametrize("name", TEXT_TYPES)
+def test_labels_of_every_type_are_codes(name):
+    library, dtype = TEXT_TYPES[name]
+    codes = as_codes(series(library, TEXT_COLUMN, dtype), LABELS)
+    assert codes.dtype == np.uint32
+    assert codes.tolist() == CODES
+
+
+def test_dictionaries_of_pyarrow_keep_their_missing_values():
+    column = pyarrow.chunked_array([pyarrow.array(TEXT_COLUMN).dictionary_encode()])
+    assert as_codes(nw.from_native(column, series_only=True), LABELS).tolist() == CODES
+
+
+def test_labels_in_arrays_are_codes():
+    assert as_codes(np.array(TEXT_COLUMN, dtype=object), LABELS).tolist() == CODES
+    assert as_codes(np.array(["a", "zebra", "c"]), LABELS).tolist() == [1, 3, 2]
+    assert as_codes(np.array([pandas.NA, pandas.NaT, 3, NAN], dtype=object), LABELS).tolist() == [4, 4, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([3, NAN, 1, 2.5, 2, 3]),
+        np.array([3, None, 1, 2.5, 2, 3], dtype=object),
+        np.float32([3, NAN, 1, 2.5, 2, 3]),
+        series("pandas", [3, None, 1, 7, 2, 3], "Int64"),
+        series("pandas", [3, None, 1, 7, 2, 3], "category"),
+        series("polars", [3, None, 1, 7, 2, 3]),
+        series("pyarrow", [3, None, 1, 7, 2, 3]),
+    ],
+)
+def test_labels_may_be_numbers(column):
+    assert as_codes(column, (2.0, 3.0, 1.0)).tolist() == [1, 4, 2, 3, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "library, dtype", [("pandas", bool), ("pandas", "boolean"), ("polars", None), ("pyarrow", None)]
+)
+def test_labels_may_be_booleans(library, dtype):
+    values = [True, False, True] if dtype is bool else [True, None, False]
+    expected = [1, 0, 1] if dtype is bool else [1, 3, 0]
+    assert as_codes(series(library, values, dtype), (0.0, 1.0)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "column", [np.full(3, NAN), series("polars", [None] * 3), series("pandas", [None] * 3, "float64")]
+)
+def test_text_that_is_missing_throughout_is_missing(column):
+    assert as_codes(column, LABELS).tolist() == [4, 4, 4]
+
+
+def test_a_label_does_not_depend_on_other_rows():
+    rng = np.random.default_rng(0)
+    values = rng.choice(["a", "b", "c", "d", None], 200)
+    for library, dtype in TEXT_TYPES.values():
+        if isinstance(dtype, polars.Enum):
+            continue
+        together = as_codes(series(library, values.tolist(), dtype), LABELS)
+        alone = [as_codes(series(library, [value, "d"], dtype), LABELS)[0] for value in values[:20]]
+        assert together[:20].tolist() == alone
+
+
+def test_types_declare_labels_only_if_these_do_not_depend_on_the_rows():
+    assert declared_labels(series("polars", ["a"], polars.Enum(["b", "a"]))) == ("b", "a")
+    for library, dtype in (("pandas", bool), ("pandas", "boolean"), ("polars", None), ("pyarrow", None)):
+        assert declared_labels(series(library, [True, True], dtype)) == (0.0, 1.0)
+    for column in (series("pandas", ["a"], "category"), series("polars", ["a"], polars.Categorical)):
+        assert declared_labels(column) is None
+    assert declared_labels(series("polars", ["a"])) is None
