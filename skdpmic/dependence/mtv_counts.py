@@ -1,7 +1,8 @@
 """Counts on all grids of MTVr at once, which add up: those of a table are the sum of those of its pieces.
 
-For each column of the target, the records in each master part of the feature are counted. From these counts MTVr is
-computed, whether the records came together or in chunks.
+For each column of the target, the records in each master part of the feature are counted; missing values are one part
+more, and a nominal feature's codes are its parts. From these counts MTVr is computed, whether the records came together
+or in chunks.
 """
 
 from functools import lru_cache
@@ -10,7 +11,8 @@ import numpy as np
 
 from skdpmic.dependence.jit import jit
 from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
-from skdpmic.dependence.partitions import locate
+from skdpmic.dependence.nominal import Nominal
+from skdpmic.dependence.partitions import locate, locate_between
 
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
 
@@ -27,11 +29,14 @@ class _Counts:
         """How often each record is counted in the counts of a feature."""
         return 1
 
-    def count(self, x, bounds, columns):
-        """Counts of the feature `x` with a target that was placed: a flat uint32 array, of one length for a family."""
-        family = self._family
-        counts = np.zeros(family.n_columns * family.n_master, dtype=np.uint32)
-        add_records(counts, columns, equal_parts(x, bounds, family.n_master), family.n_master)
+    def count(self, x, scale, columns):
+        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        if isinstance(scale, Nominal):
+            parts, n_parts = x, scale.n_parts
+        else:
+            parts, n_parts = parts_and_missing(x, scale, self._family.n_master), self._family.n_master + 1
+        counts = np.zeros(self._family.n_columns * n_parts, dtype=np.uint32)
+        add_records(counts, columns, parts, n_parts)
         return counts
 
     def scorer(self, n):
@@ -77,15 +82,23 @@ def equal_parts(values, bounds, n_parts):
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
     take what lies outside.
     """
+    return locate(values, _edges(bounds, n_parts), *bounds)
+
+
+def parts_and_missing(values, bounds, n_parts):
+    """The same; a missing value, NaN, is in the part after the last one."""
+    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)[0]
+
+
+def _edges(bounds, n_parts):
     lo, hi = float(bounds[0]), float(bounds[1])
-    edges = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
-    return locate(np.ascontiguousarray(values, dtype=np.float64), edges, lo, hi)
+    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
 
 
 @jit
-def add_records(counts, columns, parts, n_master):
-    """Count the records: ``counts[column * n_master + part]``."""
-    width = np.uint32(n_master)
+def add_records(counts, columns, parts, n_parts):
+    """Count the records: ``counts[column * n_parts + part]``."""
+    width = np.uint32(n_parts)
     for i in range(len(parts)):
         counts[columns[i] * width + parts[i]] += np.uint32(1)
 
@@ -107,12 +120,13 @@ class CountsScorer:
     def __init__(self, n, family):
         if n > MOST_RECORDS:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
-        self._n, self._shape = n, (family.n_columns, family.n_master)
+        self._n, self._n_columns = n, family.n_columns
         self._penalty = family.penalty
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
         bisections = [side for side in family.sides if side.n_groups == 2]
-        self._bisections = np.array([side.groups for side in bisections])
+        self._bisections = np.array([side.groups for side in bisections], dtype=np.int64).reshape(-1, family.n_columns)
+        self._sizes = np.array([side.size for side in bisections])
         self._k_max = max((side.k_max for side in bisections), default=0)
         k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
         self._of_bisections = self._per_length(2, k), np.array([self._offsets(side, k) for side in bisections])
@@ -122,7 +136,7 @@ class CountsScorer:
             if side.n_groups > 2:
                 k = np.arange(2, side.k_max + 1)
                 constants = self._per_length(side.n_groups, k), self._offsets(side, k)
-                self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
+                self._others.append((np.array(side.groups), side.n_groups, side.size, side.k_max, constants))
 
     def _by_chance(self, k, size):
         return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
@@ -135,19 +149,40 @@ class CountsScorer:
         offset = self._by_chance(k, side.size) - self._coarsest
         return np.where(k <= side.k_max, offset / _largest_variation(side.n_groups, k), np.inf)
 
-    def score(self, counts, bounds=None):
-        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1].
+    def score(self, counts, scale):
+        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
+        table = counts.reshape(self._n_columns, -1)
+        if isinstance(scale, Nominal):
+            return self._of_labels(table.astype(np.int64), scale.n_labels)
+        largest = self._of_merges(table)
+        if table[:, -1].any():  # missing values, after all others and before them
+            largest = max(largest, self._of_merges(np.roll(table, 1, axis=1)))
+        return largest
 
-        The bounds of the feature, by which other measures score counts, say nothing here.
-        """
-        walk, largest = walk_of(counts.reshape(self._shape), self._n), 0.0
+    def _of_merges(self, table):
+        walk, largest = walk_of(table, self._n), 0.0
         if len(self._bisections) > 0:
             per_length, offsets = self._of_bisections
             lengths = longest_on_lines(walk, self._bisections, self._k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
-        for groups, n_groups, k_max, (per_length, offsets) in self._others:
+        for groups, n_groups, _, k_max, (per_length, offsets) in self._others:
             lengths = longest(joined(walk, groups, n_groups), k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
+        return min(largest, 1.0)
+
+    def _of_labels(self, table, n_labels):
+        """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
+        steps = self._n * table - np.outer(table.sum(axis=1), table.sum(axis=0))  # of the walk: n a_ij - r_i c_j
+        k = max(n_labels, 2)
+        on_lines = 2 * np.abs(self._bisections @ steps).sum(axis=1)
+        entries = on_lines * self._per_length(2, k) - 2 * (self._by_chance(k, self._sizes) - self._coarsest)
+        largest = float(entries.max(initial=0.0))
+        for groups, n_groups, size, *_ in self._others:
+            apart = joined(steps, groups, n_groups)
+            of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
+            for rows in (apart, *of_two):
+                offset = (self._by_chance(k, size) - self._coarsest) / _largest_variation(*rows.shape)
+                largest = max(largest, float(np.abs(rows).sum() * self._per_length(*rows.shape) - offset))
         return min(largest, 1.0)
 
 

@@ -21,9 +21,9 @@ class _Target:
         self._scorer = grids.scorer(len(target))
         self.rounding_error = self._scorer.rounding_error
 
-    def score(self, x, bounds):
+    def score(self, x, scale):
         """MTVr of the feature `x` and the target, in [0, 1]."""
-        return self._scorer.score(self._grids.count(x, bounds, self._columns))
+        return self._scorer.score(self._grids.count(x, scale, self._columns), scale)
 
 
 class AgainstNumbers(_Target):

@@ -6,34 +6,64 @@ from itertools import combinations, pairwise
 
 
 def naive_mtv_r(x, y, x_bounds, y_bounds, family):
-    """The score of two lists of numbers."""
+    """The score of two lists of numbers; NaN in x is a missing value."""
     master = [naive_part(value, *x_bounds, family.n_master) for value in x]
     columns = [naive_part(value, *y_bounds, family.n_columns) for value in y]
     return naive_score(master, columns, family)
 
 
 def naive_part(value, lo, hi, n_parts):
-    """Number of the equal part of [lo, hi] that holds the value; the outer parts take what lies outside."""
+    """The equal part of [lo, hi] that holds the value; the outer parts take what lies outside; n_parts if NaN."""
     width = (hi - lo) / n_parts
-    return sum(lo + i * width <= value for i in range(1, n_parts))
+    return n_parts if value != value else sum(lo + i * width <= value for i in range(1, n_parts))
 
 
 def naive_score(master, columns, family):
-    """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record."""
-    n = len(master)
+    """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record.
+
+    Missing values are a master part after all others, and before them.
+    """
+    missing_first = [(part + 1) % (family.n_master + 1) for part in master]
+    return max(naive_score_of_merges(parts, columns, family) for parts in (master, missing_first))
+
+
+def naive_score_of_merges(master, columns, family):
+    """The same with master parts 0 ... n_master in this order."""
     best = Fraction(0)
-    fewest = min(side.size for side in family.sides)
-    coarsest = family.penalty * math.sqrt((fewest - 1) / n)
     for groups, k_max, size in family.sides:
         n_groups = len(set(groups))
         side = [groups[column] for column in columns]
         for k in range(2, k_max + 1):
-            largest = Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
-            offset = (family.penalty * math.sqrt((k - 1) * (size - 1) / n) - coarsest) / float(largest)
-            for cuts in combinations(range(1, family.n_master), min(k, family.n_master) - 1):
-                merged = naive_merge(master, cuts, family.n_master)
+            largest = naive_largest(n_groups, k)
+            offset = naive_offset(k, size, len(master), family) / float(largest)
+            for cuts in combinations(range(1, family.n_master + 1), min(k, family.n_master + 1) - 1):
+                merged = naive_merge(master, cuts, family.n_master + 1)
                 best = max(best, naive_total_variation(merged, side) / largest - Fraction(offset))
     return min(best, Fraction(1))
+
+
+def naive_score_of_codes(codes, columns, n_labels, family):
+    """The score of a nominal feature: all codes apart, and two labels also with other and missing in the second."""
+    best = Fraction(0)
+    for groups, _, size in family.sides:
+        side = [groups[column] for column in columns]
+        apart = [(codes, n_labels + 2)]
+        for rows, n_rows in apart + ([([min(code, 1) for code in codes], 2)] if n_labels == 2 else []):
+            largest = naive_largest(len(set(groups)), n_rows)
+            offset = naive_offset(max(n_labels, 2), size, len(codes), family) / float(largest)
+            best = max(best, naive_total_variation(rows, side) / largest - Fraction(offset))
+    return min(best, Fraction(1))
+
+
+def naive_largest(n_groups, k):
+    """nu: the normaliser."""
+    return Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
+
+
+def naive_offset(k, size, n, family):
+    """What is taken off TV for chance."""
+    fewest = min(side.size for side in family.sides)
+    return family.penalty * math.sqrt((k - 1) * (size - 1) / n) - family.penalty * math.sqrt((fewest - 1) / n)
 
 
 def naive_merge(parts, cuts, n_parts):

@@ -6,6 +6,7 @@ import pytest
 from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, ClassCounts, NumericCounts, equal_parts
 from skdpmic.dependence.mtv_family import class_family, numeric_family
 from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.dependence.nominal import Nominal
 from tests.dependence.naive_mtv_r import naive_part
 
 X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside
@@ -50,9 +51,9 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
 @pytest.mark.parametrize("kind", KINDS)
 def test_counts_are_a_histogram_of_master_parts_in_each_column(kind):
     grids, x, target, _ = KINDS[kind](500)
-    table = grids.count(x, X_BOUNDS, grids.place(target)).reshape(-1, 512 if kind == "numbers" else 480)
+    table = grids.count(x, X_BOUNDS, grids.place(target)).reshape(-1, 513 if kind == "numbers" else 481)
     columns = equal_parts(target, Y_BOUNDS, 8) if kind == "numbers" else target
-    parts = equal_parts(x, X_BOUNDS, table.shape[1])
+    parts = equal_parts(x, X_BOUNDS, table.shape[1] - 1)  # the last part is that of missing values
     for column, row in enumerate(table):
         assert np.array_equal(row, np.bincount(parts[columns == column], minlength=len(row)))
 
@@ -61,9 +62,30 @@ def test_counts_are_a_histogram_of_master_parts_in_each_column(kind):
 def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
     grids, x, target, _ = KINDS[kind](500)
     before = dict(vars(grids))
-    grids.scorer(500).score(grids.count(x, X_BOUNDS, grids.place(target)))
+    grids.scorer(500).score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS)
     assert vars(grids) == before
     assert grids.scorer(500).rounding_error == ROUNDING_ERROR
+
+
+def test_a_missing_value_of_a_target_that_scikit_learn_was_told_not_to_look_for_counts_as_a_low_one():
+    grids, _x, target, _ = numbers(50)
+    holed = np.where(np.arange(50) < 5, np.nan, target)
+    assert grids.place(holed).max() < 8
+    assert np.array_equal(grids.place(holed), grids.place(np.nan_to_num(holed, nan=-9.0)))
+
+
+@pytest.mark.parametrize("scale", [X_BOUNDS, Nominal(1), Nominal(2), Nominal(7)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_with_missing_values_and_of_labels_add_up_to_the_scores_of_the_records(kind, scale):
+    grids, x, target, of_records = KINDS[kind](500)
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(500) < 0.2, np.nan, x)
+    if isinstance(scale, Nominal):
+        x = (np.nan_to_num(np.abs(x) * 2, nan=9).astype(np.uint32)).clip(max=scale.n_parts - 1)
+    pieces = np.array_split(rng.permutation(500), 3)
+    counts = sum(grids.count(x[rows], scale, grids.place(target[rows])) for rows in pieces)
+    assert counts.sum() == 500 * grids.n_tables(scale)
+    assert grids.scorer(500).score(counts, scale) == of_records().score(x, scale) > 0.1
 
 
 @pytest.mark.parametrize("lo, hi", [(0.0, 1.0), (-3.7, 11.3), (1.0, 1.0 + 2**-50), (-1e300, 1e300), (0.0, 1e-310)])

@@ -11,7 +11,14 @@ from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longe
 from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
 from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
-from tests.dependence.naive_mtv_r import naive_mtv_r, naive_part, naive_score
+from skdpmic.dependence.nominal import Nominal
+from tests.dependence.naive_mtv_r import (
+    naive_mtv_r,
+    naive_part,
+    naive_score,
+    naive_score_of_codes,
+    naive_total_variation,
+)
 
 UNIT = (0.0, 1.0)
 FAMILIES = {
@@ -221,3 +228,80 @@ def test_sides_come_in_any_order():
         AgainstNumbers(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
     ]
     assert scores == {max(alone)}
+
+
+# --- Missing values and nominal features ---------------------------------------------------------------------------
+
+
+def some_missing(x, how, rng):
+    is_missing = {"all": np.full(len(x), True), "some": rng.random(len(x)) < 0.3, "low ones": x < np.median(x)}[how]
+    return np.where(is_missing, np.nan, x)
+
+
+@pytest.mark.parametrize("family", [FAMILIES["even sides"], FAMILIES["columns that do not divide"]])
+@pytest.mark.parametrize("how", ["all", "some", "low ones"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, 7, 30])
+def test_missing_values_are_a_part_after_or_before_all_others(family, how, kind, n):
+    rng = np.random.default_rng(n)
+    x, y = columns_of(kind, n, rng)
+    x = some_missing(x, how, rng)
+    score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
+    exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
+    assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+def test_missing_values_may_be_joined_to_low_or_to_high_ones():
+    family = Family(2, 32, (Side((0, 1), 2),), penalty=0.0)
+    x = np.arange(400) / 400
+    for of_half in (0, 1):
+        is_missing = (x >= 0.5) == of_half
+        assert AgainstNumbers(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family, n_labels, n):
+    rng = np.random.default_rng(n)
+    for kind in ("labels alone", "all codes", "one code", "dependent"):
+        codes, y = rng.integers(n_labels + 2 * (kind == "all codes"), size=n), rng.random(n)
+        if kind == "one code":
+            codes[:] = n_labels + 1
+        if kind == "dependent":
+            codes = (y * (n_labels + 2)).astype(int)
+        score = AgainstNumbers(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        columns = [naive_part(value, *UNIT, family.n_columns) for value in y]
+        exact = naive_score_of_codes(codes.tolist(), columns, n_labels, family)
+        assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
+def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_fractions(n_classes, n_labels):
+    rng = np.random.default_rng(0)
+    family = class_family(32, 10, n_classes)
+    for dependent in (False, True):
+        classes = rng.integers(n_classes, size=60)
+        codes = np.minimum(classes, n_labels + 1) if dependent else rng.integers(n_labels + 2, size=60)
+        score = AgainstClasses(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        exact = naive_score_of_codes(codes.tolist(), classes.tolist(), n_labels, family)
+        assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+    assert score > 0.3
+
+
+def test_all_codes_apart_are_the_best_of_all_groupings_in_two():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        table = rng.multinomial(60, rng.dirichlet(np.ones(10))).reshape(5, 2)
+        codes, side = (np.repeat(places, table.ravel()).tolist() for places in np.divmod(np.arange(10), 2))
+        groupings = [
+            naive_total_variation([groups[code] for code in codes], side) for groups in product([0, 1], repeat=5)
+        ]
+        assert naive_total_variation(codes, side) == max(groupings)
+
+
+def test_a_boolean_feature_that_is_the_class_scores_one():
+    codes = np.arange(200, dtype=np.uint32) % 2
+    for n_classes in (2, 6):  # of which two are there
+        assert AgainstClasses(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
