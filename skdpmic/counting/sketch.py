@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.axes import Labels
 from skdpmic.table.columns import each_feature
@@ -165,7 +166,8 @@ class RangeGridSketch:
     def _place_features(self):
         """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
-        length = lru_cache(None)(lambda scale: len(self._grids.count(np.empty(0), scale, nobody)))
+        values = {True: np.empty(0, dtype=np.uint32), False: np.empty(0)}
+        length = lru_cache(None)(lambda scale: len(self._grids.count(values[type(scale) is Nominal], scale, nobody)))
         return np.cumsum([0, *map(length, self.scales)])
 
     @property

@@ -521,7 +521,7 @@ def test_parameters_are_checked(bad, message):
     [
         ({"bounds": (0, 1)}, "bounds and categories must be None or those of the sketch"),
         ({"bounds": "data"}, "bounds must be public"),
-        ({"target_bounds": (0, 1)}, "target_bounds and categories must be None or those of the sketch"),
+        ({"target_bounds": (0, 1)}, "target_bounds must be None or those of the sketch"),
         ({"classes": [0, 1]}, "classes must be None with a sketch of numbers, got"),
         ({"B": 21}, "B must be 'auto', an exponent or that of the sketch, 33.7, got 21"),
         ({"B": 1}, "B must be a number >= 4"),
@@ -561,7 +561,7 @@ def test_parameters_set_after_the_first_chunk_must_still_agree():
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, Y)
     scorer.set_params(target_bounds=(0, 2))
     for use in (scorer.publish, lambda: scorer.partial_fit(X, Y)):
-        with pytest.raises(ValueError, match="target_bounds and categories must be None or those of the sketch"):
+        with pytest.raises(ValueError, match="target_bounds must be None or those of the sketch"):
             use()
 
 
