@@ -13,7 +13,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics import statistic_named
 from skdpmic.table.description import describe
-from skdpmic.table.features import n_features_of
+from skdpmic.table.features import n_features_of, warn_of_many_labels
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import check_classes
@@ -98,6 +98,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         All that follows from public numbers is made before the charge, so that an error in it costs nothing.
         """
         self._warn(records.n_features, stacklevel=3)
+        warn_of_many_labels(records.shape, getattr(self, "feature_names_in_", None), stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
         self._pay(way.cost, records)

@@ -1,10 +1,12 @@
 """What is public about all features together: an axis for each, from `bounds` and `categories`."""
 
 import numbers
+import warnings
 
 import numpy as np
 
 from skdpmic.checks.readable import some
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.bounds import axes_of, axis_of
 from skdpmic.table.public import asks_for_data
@@ -126,6 +128,22 @@ def n_features_of(bounds, categories):
     elif isinstance(bounds, list | tuple | np.ndarray) and np.ndim(bounds[0]) > 0:
         return len(bounds)  # a pair for each feature, it seems; the check of bounds says how to write it
     return None
+
+
+_RECORDS_A_LABEL = 20
+
+
+def warn_of_many_labels(shape, names, stacklevel):
+    """Warn of nominal features with so many labels for the number of records that chance fills their parts."""
+    most = shape.n_groups // _RECORDS_A_LABEL
+    many = [j for j, scale in enumerate(shape.scales) if isinstance(scale, Nominal) and scale.n_labels > most]
+    if many:
+        warnings.warn(
+            f"categories of {_named(many, names)} have more labels than one for each {_RECORDS_A_LABEL} of the "
+            f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. Group "
+            "labels by what is publicly known of them, such as towns by region, not by what is in the data.",
+            stacklevel=stacklevel + 1,
+        )
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------

@@ -345,3 +345,13 @@ def test_missing_values_have_a_part_of_their_own():
     assert (
         exact(bounds=(0, 1), categories={0: ["a", "b"]}, target_bounds=(0, 1)).fit(labels[:, None], y).scores_[0] > 0.4
     )
+
+
+def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
+    labels = [f"town {i}" for i in range(N // 20 + 1)]
+    frame = pandas.DataFrame({"sex": ["f", "m"] * (N // 2), "town": labels[:2] * (N // 2)})
+    with pytest.warns(UserWarning, match=r"categories of \['town'\] have more labels.*20 of the 600 samples.*region"):
+        exact(bounds=None, categories={"sex": ["f", "m"], "town": labels}).fit(frame, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact(bounds=None, categories={"sex": ["f", "m"], "town": labels[:-1]}).fit(frame, Y)
