@@ -31,14 +31,14 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, dask array or dask dataframe of shape (n_samples, n_features)
-            Real numbers, one record a row; at least 4 rows. Those outside `bounds` are clipped. Dates and durations
-            are refused, as the unit that numpy or pandas counts them in may depend on all rows: pass, for instance,
-            ``(column - pd.Timestamp("2020-01-01")) / pd.Timedelta(days=1)``. So are masked arrays, whose hidden
-            values would be read, and sparse columns.
+        X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
+            One record a row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
+            and `categories` say; a missing value is a part of its own, never an error. Dataframes may be of any
+            library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must come
+            in one order, some are in memory at a time. Masked arrays are refused, as their hidden values would be read.
         y : array-like of shape (n_samples,)
-            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
-            a dask collection, one too, in partitions of the same rows.
+            The target, complete; numbers or dates within `target_bounds` (clipped otherwise), or labels out of
+            `classes`. Where X is a dask collection, one too, in partitions of the same rows.
 
         Returns
         -------

@@ -4,11 +4,14 @@ import math
 import numbers
 import warnings
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_agreement, check_publishable
+from skdpmic.counting.batches import count_batches
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.counting.sketched import SketchedRecords
@@ -17,7 +20,8 @@ from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.description import describe
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public
-from skdpmic.table.reading import names_and_declared, refuse_dask
+from skdpmic.table.reading import check_enough, names_and_declared, refuse_dask
+from skdpmic.table.tables import is_lazy
 from skdpmic.unchanged import unchanged_on_error
 
 
@@ -195,7 +199,22 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
     # --- Read ------------------------------------------------------------------------------------------------
 
     def _read(self, X, y):
-        return self._accept(self._count_where_it_lies(X, y)) if is_dask_collection(X) else super()._read(X, y)
+        if is_dask_collection(X):
+            return self._accept(self._count_where_it_lies(X, y))
+        if is_lazy(X) and statistic_named(self.statistic, self.correction).adds_up:
+            return self._accept(self._count_batches(X, y))
+        return super()._read(X, y)
+
+    def _count_batches(self, X, y):
+        """The sketch of a LazyFrame, of which some rows are in memory at a time."""
+        _check_public(self)
+        refuse_masked(y, "y")
+        y = without_data(np.asarray, y.collect().to_series() if is_lazy(y) else y)
+        if y.ndim == 0:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_enough(len(y))
+        sketch = self._sketch_for(len(y), *names_and_declared(self, X.head(0)))
+        return count_batches(sketch, self, X, y, self.n_jobs)
 
     def _count_where_it_lies(self, X, y):
         """The sketch of a dask collection, counted on its workers."""
@@ -205,8 +224,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
         refuse_masked(y, "y")
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
-        if n_samples < 4:
-            raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 4 is required.")
+        check_enough(n_samples)
         sketch = count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y)
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # an error, if too large for so many
         return sketch

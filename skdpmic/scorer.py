@@ -31,14 +31,21 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
         if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
-    bounds : pair or dict, default=None
-        Public range of the features, required but for ranks: ``(lower, upper)``, each a number or an array of shape
-        (n_features,), or a dict ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each
-        could also be the range of one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
-        "data" reads the range from X, which breaks the guarantee, and warns.
-    target_bounds : pair of floats, default=None
-        Public range of a continuous target, or "data". Exactly one of `target_bounds` and `classes` is given; for
-        ranks of a continuous target neither need be.
+    bounds : tuple, array-like or dict, default=None
+        Public range of features of numbers, required but for ranks; values outside are clipped. A range is
+        ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in ``sign(x) * log(1 + abs(x))``;
+        or three or more increasing numbers, with as many parts between each two of them (:func:`private_bounds` learns
+        such). Columns of dates or durations have bounds of dates or durations. One range is for all features that are
+        not in `categories`; a dict has one for each, by name or number. Or ``(lower, upper)`` are two arrays of shape
+        (n_features,). "data" reads the range from X, which breaks the guarantee, and warns.
+    categories : dict, default=None
+        Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
+        that is not among them is "other", a part of its own. Together with a dict of `bounds` it covers every feature,
+        but for columns of booleans, and of types that declare their labels (Enum of Polars), which need no entry.
+        With ranks, labels count in their order, and those of text are required.
+    target_bounds : tuple or array-like, default=None
+        Public range of a continuous target, like an entry of `bounds`, or "data". Exactly one of `target_bounds` and
+        `classes` is given; for ranks of a continuous target neither need be.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
@@ -205,12 +212,12 @@ def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **param
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.
-    bounds : pair or dict, default=None
-        Public range of the features, as in :class:`DPMICScorer`; required but for ranks.
-    target_bounds : pair of floats, default=None
+    bounds : tuple, array-like or dict, default=None
+        Public range of features of numbers, as in :class:`DPMICScorer`; required but for ranks.
+    target_bounds : tuple or array-like, default=None
         Public range of the target; required but for ranks.
     **parameters
-        Further parameters of :class:`DPMICScorer`, such as `statistic`.
+        Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
 
     Returns
     -------
@@ -241,12 +248,12 @@ def dp_mic_classif(X, y, *, epsilon, bounds=None, classes, **parameters):
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.
-    bounds : pair or dict, default=None
-        Public range of the features, as in :class:`DPMICScorer`; required but for ranks.
+    bounds : tuple, array-like or dict, default=None
+        Public range of features of numbers, as in :class:`DPMICScorer`; required but for ranks.
     classes : array-like
         All labels that the target can have, in any order.
     **parameters
-        Further parameters of :class:`DPMICScorer`, such as `statistic`.
+        Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
 
     Returns
     -------

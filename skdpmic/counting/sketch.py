@@ -33,11 +33,12 @@ class RangeGridSketch:
 
     Parameters
     ----------
-    bounds : pair or dict
-        Public range of the features: ``(lower, upper)``, each a number or an array of shape (n_features,), or a dict
-        ``{feature name: (lower, upper)}``. Two pairs for two features are refused, as each could also be the range of
-        one feature, unless they are numpy arrays in a tuple. Values outside are clipped.
-    target_bounds : pair of floats, default=None
+    bounds : tuple, array-like or dict, default=None
+        Public range of features of numbers, as of :class:`DPMICScorer`. Values outside are clipped.
+    categories : dict, default=None
+        Public labels of nominal features, by name or number. Columns of booleans need an entry here, too, as no table
+        is there to declare them.
+    target_bounds : tuple or array-like, default=None
         Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order.

@@ -140,8 +140,8 @@ def warn_of_many_labels(shape, names, stacklevel):
     if many:
         warnings.warn(
             f"categories of {_named(many, names)} have more labels than one for each {_RECORDS_A_LABEL} of the "
-            f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. Group "
-            "labels by what is publicly known of them, such as towns by region, not by what is in the data.",
+            f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
+            "Group labels by what is publicly known of them, such as towns by region, not by what is in the data.",
             stacklevel=stacklevel + 1,
         )
 

@@ -51,6 +51,12 @@ def read_chunk(estimator, X, axes, reset):
     return read_columns(table, axes)[0]
 
 
+def check_enough(n_samples):
+    """Raise unless there are enough records."""
+    if n_samples < FEWEST:
+        raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of {FEWEST} is required.")
+
+
 def refuse_dask(X):
     """Raise if X is a dask collection, all of whose rows would come into memory."""
     if is_dask_collection(X):

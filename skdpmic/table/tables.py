@@ -102,13 +102,19 @@ def _column_of_sparse(X, j):
 # --- Dataframes -------------------------------------------------------------------------------------------------------
 
 
+def is_lazy(X):
+    """Whether X is a LazyFrame of Polars; none exists before it is imported."""
+    return nw.dependencies.is_polars_lazyframe(X)
+
+
 def is_frame(X):
-    """Whether X is a dataframe in memory, or a stream of one by the Arrow protocol."""
-    return nw.dependencies.is_into_dataframe(X) or hasattr(X, "__arrow_c_stream__")
+    """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
+    return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or hasattr(X, "__arrow_c_stream__")
 
 
 def as_frame(X):
-    """A dataframe of narwhals."""
+    """A dataframe of narwhals, in memory."""
+    X = X.collect() if is_lazy(X) else X
     if nw.dependencies.is_into_dataframe(X):
         check_names(X)
         return nw.from_native(X, eager_only=True)

@@ -355,3 +355,34 @@ def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         exact(bounds=None, categories={"sex": ["f", "m"], "town": labels[:-1]}).fit(frame, Y)
+
+
+# --- LazyFrames -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall"])
+@pytest.mark.parametrize("target", ["array", "lazy"])
+def test_a_lazy_frame_is_scored_in_batches(statistic, target, monkeypatch):
+    monkeypatch.setattr("skdpmic.counting.batches._ROWS", 100)
+    lazy = FRAMES["polars"].lazy().with_columns(pay=polars.col("income") / 2)
+    y = polars.LazyFrame({"y": Y}) if target == "lazy" else Y
+    public = {"statistic": statistic, "bounds": BOUNDS | {"pay": (0, 1e8)}}
+    expected = exact(**public).fit(lazy.collect(), Y)
+    scorer = exact(**public).fit(lazy, y if statistic != "kendall" else Y)
+    assert scorer.scores_.tolist() == expected.scores_.tolist()
+    assert scorer.feature_names_in_.tolist() == [*NAMES, "pay"]
+    assert scorer.B_ == expected.B_ if statistic != "kendall" else not hasattr(scorer, "B_")
+
+
+@pytest.mark.parametrize("n", [N - 1, N + 1])
+def test_a_lazy_frame_and_a_target_of_other_length_are_refused(n, tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        DPMICScorer(ledger=ledger, **PUBLIC).fit(FRAMES["polars"].lazy(), np.resize(Y, n))
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_a_lazy_frame_is_transformed_into_a_frame():
+    lazy = FRAMES["polars"].lazy()
+    chosen = selector().fit(lazy, Y).transform(lazy)
+    assert chosen.equals(FRAMES["polars"][CHOSEN])
