@@ -42,10 +42,11 @@ def _needed_groupings(B, n_labels):
     """Those that can hold the largest entry.
 
     With as many labels as merged parts, kappa is the number of merged parts, whether other and missing are apart or
-    joined to a label; apart, they never tell less, and nothing more is taken off.
+    joined to a label; apart, they never tell less, and nothing more is taken off. Up to three labels, there may be
+    divisions in two.
     """
     groupings = groupings_of_labels(n_labels)
-    return groupings if n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
+    return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
 
 
 # --- Columns placed into cells --------------------------------------------------------------------------------

@@ -144,10 +144,10 @@ def mic_r_of_columns(ways, groups, table, correction=None):
 
 def _counted(ways, groups):
     """Tables and grids, round by round. A part for missing values comes after all others, and before them."""
-    ways = [(*way, groups.of(*way), empty_tables(*way)) for way in ways]
+    ways = [(*way, groups.of(*way).rounds, empty_tables(*way)) for way in ways]
     for i in range(len(groups.complete.rounds)):
-        for free, fixed, its_groups, tables in ways:
-            numbers, rows = its_groups.rounds[i]
+        for free, fixed, rounds, tables in ways:
+            numbers, rows = rounds[i]
             yield count(free, fixed, numbers, tables), rows
             if free.is_incomplete:
                 yield missing_first(tables, numbers, free.free.n_corners), rows

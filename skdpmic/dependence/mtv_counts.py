@@ -1,8 +1,8 @@
 """Counts on all grids of MTVr at once, which add up: those of a table are the sum of those of its pieces.
 
-For each column of the target, the records in each master part of the feature are counted; missing values are one part
-more, and a nominal feature's codes are its parts. From these counts MTVr is computed, whether the records came together
-or in chunks.
+For each column of the target, the records in each master part of the feature are counted, and then those whose value is
+missing; of a nominal feature, the records of each code. From these counts MTVr is computed, whether the records came
+together or in chunks.
 """
 
 from functools import lru_cache
@@ -31,12 +31,18 @@ class _Counts:
 
     def count(self, x, scale, columns):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        n_columns, n_master = self._family.n_columns, self._family.n_master
         if isinstance(scale, Nominal):
-            parts, n_parts = x, scale.n_parts
-        else:
-            parts, n_parts = parts_and_missing(x, scale, self._family.n_master), self._family.n_master + 1
-        counts = np.zeros(self._family.n_columns * n_parts, dtype=np.uint32)
-        add_records(counts, columns, parts, n_parts)
+            counts = np.zeros(n_columns * scale.n_parts, dtype=np.uint32)
+            add_records(counts, columns, x, scale.n_parts)
+            return counts
+        counts = np.zeros(n_columns * (n_master + 1), dtype=np.uint32)
+        parts, n_missing = parts_and_missing(x, scale, n_master)
+        if n_missing > 0:
+            is_missing = parts == n_master
+            counts[n_columns * n_master :] = np.bincount(columns[is_missing], minlength=n_columns)
+            columns, parts = columns[~is_missing], parts[~is_missing]
+        add_records(counts, columns, parts, n_master)
         return counts
 
     def scorer(self, n):
@@ -86,8 +92,8 @@ def equal_parts(values, bounds, n_parts):
 
 
 def parts_and_missing(values, bounds, n_parts):
-    """The same; a missing value, NaN, is in the part after the last one."""
-    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)[0]
+    """The same, and how many values are missing, NaN; these are in the part after the last one."""
+    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)
 
 
 def _edges(bounds, n_parts):
@@ -120,7 +126,7 @@ class CountsScorer:
     def __init__(self, n, family):
         if n > MOST_RECORDS:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
-        self._n, self._n_columns = n, family.n_columns
+        self._n, self._shape = n, (family.n_columns, family.n_master)
         self._penalty = family.penalty
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
@@ -151,13 +157,12 @@ class CountsScorer:
 
     def score(self, counts, scale):
         """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
-        table = counts.reshape(self._n_columns, -1)
         if isinstance(scale, Nominal):
-            return self._of_labels(table.astype(np.int64), scale.n_labels)
-        largest = self._of_merges(table)
-        if table[:, -1].any():  # missing values, after all others and before them
-            largest = max(largest, self._of_merges(np.roll(table, 1, axis=1)))
-        return largest
+            return self._of_labels(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
+        table, missing = counts[: -self._shape[0]].reshape(self._shape), counts[-self._shape[0] :]
+        if np.count_nonzero(missing) == 0:
+            return self._of_merges(table)
+        return max(self._of_merges(np.c_[table, missing]), self._of_merges(np.c_[missing, table]))
 
     def _of_merges(self, table):
         walk, largest = walk_of(table, self._n), 0.0

@@ -1,0 +1,192 @@
+"""MICr of nominal features is its definition by brute force: against numbers and classes, from records and counts."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from skdpmic.dependence.code_grids import class_grids, nominal_grids, nominal_plan
+from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, largest_rounding_error
+from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from tests.naive import (
+    naive_groupings_of_classes,
+    naive_groupings_of_labels,
+    naive_mic_r_nominal,
+    naive_mic_r_of_codes,
+)
+
+UNIT = (0.0, 1.0)
+CORRECTIONS = [None, "miller-madow"]
+KINDS = ["labels alone", "all codes", "one code", "dependent", "missing where y is high", "all missing"]
+
+
+def codes_and_target(kind, n_labels, n):
+    """Codes of a nominal feature, and a numeric target."""
+    rng = np.random.default_rng([n, n_labels])
+    codes, y = rng.integers(n_labels + 2, size=n), rng.random(n)
+    if kind == "labels alone":
+        codes %= n_labels
+    elif kind == "one code":
+        codes[:] = n_labels // 2
+    elif kind == "dependent":
+        codes = (2 * y * (n_labels + 2)).astype(int) % (n_labels + 2)
+    elif kind == "missing where y is high":
+        codes[y > 0.6] = n_labels + 1
+    elif kind == "all missing":
+        codes[:] = n_labels + 1
+    return codes.astype(np.uint32), y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize(
+    "n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)]
+)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=B, c=c, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    classes = (y * n_classes).astype(int)
+    score = AgainstClasses(classes, n_classes, 40, 5, correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=n_classes, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
+@pytest.mark.parametrize("n", [5, 500])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    scale, B, c = Nominal(n_labels), 33.7, 3.3
+    five, three = (y * 5).astype(int), (y * 3).astype(int)
+    for grids, target, whole in [
+        (ContinuousGrids(UNIT, B, c, correction), y, AgainstNumbers(y, UNIT, B, c, correction=correction)),
+        (DiscreteGrids(5, B, c, correction), five, AgainstClasses(five, 5, B, c, correction)),
+        (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+    ]:
+        pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
+        counts = sum(grids.count(codes[rows], scale, grids.place(target[rows])) for rows in pieces)
+        assert counts.dtype == np.uint32
+        assert counts.sum() == n * grids.n_tables(scale)
+        assert GridScorer(grids, n).score(counts, scale) == whole.score(codes, scale)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 30])
+def test_groupings_are_those_of_the_definition(n_labels):
+    found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_labels(n_labels))}
+    assert found == dict(_canonical(grouping) for grouping in naive_groupings_of_labels(n_labels))
+    found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_classes(n_labels + 1))}
+    assert found == dict(_canonical(grouping) for grouping in naive_groupings_of_classes(n_labels + 1))
+
+
+def _canonical(grouping):
+    """The groups numbered in the order in which they come."""
+    groups, degrees = grouping
+    order = list(dict.fromkeys(groups))
+    return tuple(map(order.index, groups)), degrees
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("n_labels, most", [(2, 6), (3, 6), (4, 4), (10, 4)])
+def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most, correction):
+    # B = 40: with ten labels at most 4 merged parts. Kept are all groupings of two labels and of three.
+    assert nominal_plan(40.0, 1, n_labels)[0, 2] == min(6, 40 // n_labels)
+    assert len(nominal_plan(40.0, 1, n_labels)) == {2: 2, 3: 5}.get(n_labels, 2 if n_labels < 6 else 1)
+    for kind in KINDS:
+        codes, y = codes_and_target(kind, n_labels, 60)
+        score = AgainstNumbers(y, UNIT, 40.0, 1, correction=correction).score(codes, Nominal(n_labels))
+        expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
+        assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_labels, B", [(2, 4), (2, 100), (3, 100), (7, 100), (20, 100), (300, 100)])
+def test_merged_parts_are_those_that_the_labels_leave(n_labels, B):
+    k_max = max(2, min(B // n_labels, math.isqrt(B)))
+    n_fixed, n_master, merged = nominal_plan(float(B), 2.5, n_labels).T
+    assert set(merged) == {k_max}
+    assert set(n_master) == {int(2.5 * k_max)}
+    assert n_fixed[0] == n_labels + 2
+
+
+def test_a_boolean_feature_can_tell_everything():
+    y = np.arange(800) / 800
+    feature = (4 * y).astype(np.uint32) % 2  # two labels, in turn
+    assert AgainstNumbers(y, UNIT, 40, 4).score(feature, Nominal(2)) == 1
+    classes = feature.astype(int)
+    for n_classes in (2, 3, 5):  # of which two are there
+        assert AgainstClasses(classes, n_classes, 40, 5).score(feature, Nominal(2)) == pytest.approx(1)
+
+
+def test_the_order_of_labels_does_not_matter():
+    codes, y = codes_and_target("labels alone", 3, 300)
+    y = np.where(codes == 1, y / 2, y)
+    numbers, classes = AgainstNumbers(y, UNIT, 40, 2), AgainstClasses((y * 4).astype(int), 4, 40, 2)
+    for target in (numbers, classes):
+        scores = {target.score(np.array(order, dtype=np.uint32)[codes], Nominal(3)) for order in [(0, 1, 2), (2, 0, 1)]}
+        assert len(scores) == 1
+
+
+# --- Rounding -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 12])
+@pytest.mark.parametrize("n", [10, 3000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n_labels, n, correction):
+    codes, y = codes_and_target("missing where y is high", n_labels, n)
+    classes = (y * 5).astype(int)
+    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    allowed = largest_rounding_error(n, [Nominal(n_labels)], 5, 40, 5, correction)
+    with mpmath.workdps(40):
+        exact = max(
+            _exact_entry(groups, codes, classes, n, degrees * 4 * (correction is not None))
+            for groups, degrees in naive_groupings_of_labels(n_labels)
+        )
+        assert abs(exact - mpmath.mpf(score)) <= allowed
+
+
+def _exact_entry(groups, codes, classes, n, degrees):
+    cells = np.zeros((max(groups) + 1, 5), dtype=int)
+    np.add.at(cells, (np.array(groups)[codes], classes), 1)
+    sums = [cells.ravel(), cells.sum(axis=0), cells.sum(axis=1), [n]]
+    n_mi = sum(sign * _g(total) for sign, totals in zip((1, -1, -1, 1), sums, strict=True) for total in totals)
+    offset = mpmath.mpf(degrees) / (2 * mpmath.log(2))
+    return max((n_mi - offset) / n / mpmath.log(min(cells.shape), 2), mpmath.mpf(0))
+
+
+def _g(count):
+    return count * mpmath.log(int(count), 2) if count > 0 else mpmath.mpf(0)
+
+
+def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
+    n, B, c = 10**6, 40.0, 2.0
+
+    def error(*scales, n_classes=None):
+        return Fraction(largest_rounding_error(n, scales, n_classes, B, c, "miller-madow"))
+
+    for n_classes in (None, 4):
+        few, many = (error(Nominal(n_labels), n_classes=n_classes) for n_labels in (2, 1000))
+        assert many > few
+        assert error(UNIT, Nominal(1000), (3.0, 4.0), n_classes=n_classes) == many
+        assert error(Nominal(2), UNIT, n_classes=n_classes) == max(few, error(UNIT, n_classes=n_classes))
+
+
+def test_grids_hold_public_numbers_only():
+    for grids in (class_grids(4, 40.0, 2.0), nominal_grids(4, 40.0, 2.0)):
+        grids.place(np.random.default_rng(0).random(50), UNIT)
+        assert all(len(array) < 50 for array in grids.codes)
