@@ -13,6 +13,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics import statistic_named
 from skdpmic.table.description import describe, n_features_of
+from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import check_classes
@@ -25,7 +26,7 @@ PUBLIC = ("bounds", "target_bounds", "classes")
 class PrivateEstimator(NeverCached, BaseEstimator):
     """The scorer and the selector but for what they publish, and what they do with it."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Score every feature against the target, and keep what is released with noise.
 
         Parameters
@@ -38,6 +39,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         y : array-like of shape (n_samples,)
             The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`. Where X is
             a dask collection, one too, in partitions of the same rows.
+        groups : array-like of shape (n_samples,), default=None
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            none of them missing. X is in memory then.
 
         Returns
         -------
@@ -58,7 +62,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self._publish(*self._read(X, y))
+            check_given_together(groups, self.max_rows_per_group)
+            self._publish(*self._read(X, y, groups))
         return self
 
     def __sklearn_is_fitted__(self):
@@ -66,11 +71,15 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     # --- Read and score --------------------------------------------------------------------------------------
 
-    def _read(self, X, y):
+    def _read(self, X, y, groups):
         """The records, and the measure that they are to be scored by."""
         self._forget()
         records = read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
-        return records, self._measure(records.n_samples, records.n_features, records.n_classes)
+        if groups is not None:
+            people = read_people(groups, self.max_rows_per_group, records.n_samples)
+            records = records._replace(people=people)
+            self.n_groups_ = people.n_groups
+        return records, self._measure(records.shape.n_groups, records.n_features, records.n_classes)
 
     def _forget(self):
         """Drop what an earlier fit left."""
@@ -101,14 +110,14 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         mechanism = way.mechanism(measure, records.shape)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
-        released = way.release(records, measure, mechanism, self.n_jobs, source)
+        released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure)
 
     def _pay(self, cost, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
             what = f"{type(self).__name__}, {self.statistic}, {self.mechanism}"
-            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=records.n_samples, d=records.n_features)
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features)
 
     def _keep(self, released, way, measure):
         """Keep what was released, and the public numbers behind it."""
@@ -133,6 +142,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
                 "noisy tables are used for statistic='mic_r' only."
             )
         self._check_delta_of_mechanism()
+        check_max_rows(self.max_rows_per_group)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
         entropy_source(self.random_state)  # now, as an error must come before the ledger is charged

@@ -23,7 +23,13 @@ from skdpmic.unchanged import unchanged_on_error
 
 
 def _check_adds_up(estimator):
+    """Raise unless scores follow from counts of pieces."""
     check_adds_up(statistic_named(estimator.statistic, estimator.correction))
+    if estimator.max_rows_per_group is not None:
+        raise ValueError(
+            "max_rows_per_group must be None where records come in pieces, got "
+            f"{estimator.max_rows_per_group!r}: rows of one person may lie in several of them."
+        )
 
 
 def _check_public(estimator):
@@ -197,8 +203,8 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
 
     # --- Read ------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y):
-        return self._accept(self._count_where_it_lies(X, y)) if is_dask_collection(X) else super()._read(X, y)
+    def _read(self, X, y, groups):
+        return self._accept(self._count_where_it_lies(X, y)) if is_dask_collection(X) else super()._read(X, y, groups)
 
     def _count_where_it_lies(self, X, y):
         """The sketch of a dask collection, counted on its workers."""

@@ -79,7 +79,7 @@ class NoisyTables(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
+        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
         measure.scorer_of_tables(shape.n_samples, mechanism.scale)  # whose grids are kept
         return mechanism
 

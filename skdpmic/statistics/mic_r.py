@@ -10,7 +10,7 @@ from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, large
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, continuous_grids, discrete_plan
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.measure import Measure
 
 
@@ -62,7 +62,7 @@ class MicRGrids(Measure):
 
     def sensitivity(self, shape):
         """In bits."""
-        return mic_r_sensitivity(shape.n_samples)
+        return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
 
     def rounding_error(self, shape):
         """In bits."""

@@ -47,7 +47,7 @@ class MtvRGrids(Measure):
 
     def sensitivity(self, shape):
         """Of the score in [0, 1]."""
-        return mtv_r_sensitivity(shape.n_samples)
+        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group)
 
     def rounding_error(self, shape):
         """Of the score in [0, 1]."""

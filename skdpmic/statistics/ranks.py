@@ -32,8 +32,8 @@ class _RankStatistic(Measure):
         return self
 
     def sensitivity(self, shape):
-        """How far one record can move the score."""
-        return self.sensitivity_of(shape.n_samples)
+        """How far one person's records can move the score."""
+        return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
         """None: a score is the exact one, rounded down as the grid of the noise would round it again."""
