@@ -117,7 +117,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
             what = f"{type(self).__name__}, {self.statistic}, {self.mechanism}"
-            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features)
+            self.ledger.charge(
+                what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features
+            )
 
     def _keep(self, released, way, measure):
         """Keep what was released, and the public numbers behind it."""
