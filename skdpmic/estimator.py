@@ -11,7 +11,7 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
-from skdpmic.statistics import statistic_named
+from skdpmic.statistics import statistic_named, warn_of_copies
 from skdpmic.table.description import describe, n_features_of
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
@@ -86,9 +86,11 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
 
-    def _measure(self, n_samples, n_features, n_classes):
-        way = self._way(n_features)
-        return way.measure(statistic_named(self.statistic, self.correction), self.B, self.c, n_samples, n_classes)
+    def _measure(self, n_persons, n_features, n_classes):
+        """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
+        statistic, way = statistic_named(self.statistic, self.correction), self._way(n_features)
+        measure = way.measure(statistic, self.B, self.c, n_persons, n_classes)
+        return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
 
     # --- Pay and release: one way, whichever way the data came -----------------------------------------------
 
@@ -163,6 +165,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Say what the user should know of a release, before it is paid for."""
         for name in PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",):
             warn_of_data(name, getattr(self, name), stacklevel + 1)
+        if self.max_rows_per_group is not None:
+            warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
 

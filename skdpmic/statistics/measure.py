@@ -13,6 +13,10 @@ class Measure(ABC):
 
     n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
 
+    def of_groups(self, rows_per_group):
+        """The same where each person has so many rows, which may say no more than one of them."""
+        return self
+
     def steps(self, shape):
         """How far one person of a table of that shape can move a score, in steps of the grid that noise is drawn on.
 
