@@ -2,12 +2,19 @@
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skdpmic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, continuous_grids, discrete_plan
+from skdpmic.dependence.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    MillerMadow,
+    check_correction,
+    continuous_grids,
+    discrete_plan,
+)
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
@@ -58,7 +65,16 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
-    correction: str | None
+    correction: str | MillerMadow | None
+
+    def of_groups(self, rows_per_group):
+        """The same grids, with a higher offset for what they show by chance.
+
+        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        """
+        if self.correction is None:
+            return self
+        return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
     def sensitivity(self, shape):
         """In bits."""
