@@ -11,9 +11,10 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
-from skdpmic.statistics import statistic_named
+from skdpmic.statistics import statistic_named, warn_of_copies
 from skdpmic.table.description import describe
 from skdpmic.table.features import n_features_of, warn_of_many_labels
+from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import check_classes
@@ -26,7 +27,7 @@ PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 class PrivateEstimator(NeverCached, BaseEstimator):
     """The scorer and the selector but for what they publish, and what they do with it."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Score every feature against the target, and keep what is released with noise.
 
         Parameters
@@ -39,6 +40,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         y : array-like of shape (n_samples,)
             The target, complete; numbers or dates within `target_bounds` (clipped otherwise), or labels out of
             `classes`. Where X is a dask collection, one too, in partitions of the same rows.
+        groups : array-like of shape (n_samples,), default=None
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            none of them missing. X is in memory then.
 
         Returns
         -------
@@ -59,7 +63,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self._publish(*self._read(X, y))
+            check_given_together(groups, self.max_rows_per_group)
+            self._publish(*self._read(X, y, groups))
         return self
 
     def __sklearn_is_fitted__(self):
@@ -67,20 +72,26 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     # --- Read and score --------------------------------------------------------------------------------------
 
-    def _read(self, X, y):
+    def _read(self, X, y, groups):
         """The records, and the measure that they are to be scored by."""
         self._forget()
         records = read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
-        return records, self._measure(records.n_samples, records.n_features, records.n_classes)
+        if groups is not None:
+            people = read_people(groups, self.max_rows_per_group, records.n_samples)
+            records = records._replace(people=people)
+            self.n_groups_ = people.n_groups
+        return records, self._measure(records.shape.n_groups, records.n_features, records.n_classes)
 
     def _forget(self):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
 
-    def _measure(self, n_samples, n_features, n_classes):
-        way = self._way(n_features)
-        return way.measure(statistic_named(self.statistic, self.correction), self.B, self.c, n_samples, n_classes)
+    def _measure(self, n_persons, n_features, n_classes):
+        """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
+        statistic, way = statistic_named(self.statistic, self.correction), self._way(n_features)
+        measure = way.measure(statistic, self.B, self.c, n_persons, n_classes)
+        return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
 
     # --- Pay and release: one way, whichever way the data came -----------------------------------------------
 
@@ -103,14 +114,16 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         mechanism = way.mechanism(measure, records.shape)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
-        released = way.release(records, measure, mechanism, self.n_jobs, source)
+        released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure)
 
     def _pay(self, cost, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
             what = f"{type(self).__name__}, {self.statistic}, {self.mechanism}"
-            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=records.n_samples, d=records.n_features)
+            self.ledger.charge(
+                what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features
+            )
 
     def _keep(self, released, way, measure):
         """Keep what was released, and the public numbers behind it."""
@@ -135,6 +148,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
                 "noisy tables are used for statistic='mic_r' only."
             )
         self._check_delta_of_mechanism()
+        check_max_rows(self.max_rows_per_group)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
         entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
@@ -153,6 +167,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Say what the user should know of a release, before it is paid for."""
         for name in PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",):
             warn_of_data(name, getattr(self, name), stacklevel + 1)
+        if self.max_rows_per_group is not None:
+            warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
 

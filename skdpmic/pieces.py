@@ -26,7 +26,13 @@ from skdpmic.unchanged import unchanged_on_error
 
 
 def _check_adds_up(estimator):
+    """Raise unless scores follow from counts of pieces."""
     check_adds_up(statistic_named(estimator.statistic, estimator.correction))
+    if estimator.max_rows_per_group is not None:
+        raise ValueError(
+            "max_rows_per_group must be None where records come in pieces, got "
+            f"{estimator.max_rows_per_group!r}: rows of one person may lie in several of them."
+        )
 
 
 def _check_public(estimator):
@@ -198,12 +204,12 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
 
     # --- Read ------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y):
+    def _read(self, X, y, groups):
         if is_dask_collection(X):
             return self._accept(self._count_where_it_lies(X, y))
-        if is_lazy(X) and statistic_named(self.statistic, self.correction).adds_up:
+        if is_lazy(X) and groups is None and statistic_named(self.statistic, self.correction).adds_up:
             return self._accept(self._count_batches(X, y))
-        return super()._read(X, y)
+        return super()._read(X, y, groups)
 
     def _count_batches(self, X, y):
         """The sketch of a LazyFrame, of which some rows are in memory at a time."""

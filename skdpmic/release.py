@@ -79,16 +79,16 @@ class NoisyTables(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
-        measure.scorer_of_tables(shape.n_samples, mechanism.scale)  # whose grids are kept
+        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
+        _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
         return mechanism
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
         counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
         noisy_counts = mechanism.release(counts, records.n_samples, source)
-        scorer = measure.scorer_of_tables(records.n_samples, mechanism.scale)
-        scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(scorer.score)(t) for t in noisy_counts)
+        scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
+        scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(scorer.score)(t / each) for t in noisy_counts)
         return {
             "noisy_counts_": noisy_counts,
             "scores_": np.array(scores),
@@ -146,6 +146,11 @@ def _concentrated(epsilon, delta):
 def _scores(records, measure, n_jobs, source):
     """Scores without noise, of shape (n_features,)."""
     return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs))
+
+
+def _scorer_of_tables(measure, mechanism, shape):
+    """What scores tables of persons, of whom each counts as one, however many rows they have."""
+    return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 
 def _places(order):

@@ -65,6 +65,11 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         For what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow" takes a
         public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as private.
         ``mechanism="geometric"`` has a correction of its own.
+    max_rows_per_group : int, default=None
+        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
+        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
+        budget are per person then, and the number of persons is public. A small number tells more than a large one if
+        the rows of a person are alike (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
@@ -88,7 +93,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         Records in each part of a feature (rows) and of the target (columns), with noise; only with
         ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` draws it.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit.
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of persons; only with `max_rows_per_group`.
     B_, c_ : float
         The values used; not with ranks.
     n_features_in_ : int
@@ -144,6 +151,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         B="auto",
         c="auto",
         correction="miller-madow",
+        max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
         random_state=None,
@@ -159,6 +167,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         self.B = B
         self.c = c
         self.correction = correction
+        self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -175,7 +184,18 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         -------
         scores : ndarray of shape (n_features,)
             A copy of `scores_`.
+
+        Raises
+        ------
+        ValueError
+            If `max_rows_per_group` is given, as nobody says here whose the rows are; or as `fit`.
         """
+        if self.max_rows_per_group is not None:
+            raise ValueError(
+                f"max_rows_per_group must be None where no groups can be passed, got {self.max_rows_per_group!r}: "
+                "function forms, and score functions of SelectKBest and the like, get X and y only. Use DPMICSelector, "
+                "or DPMICScorer.fit(X, y, groups=...)."
+            )
         return self.fit(X, y).scores_.copy()
 
     def transform(self, X):

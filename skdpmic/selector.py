@@ -80,6 +80,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         For what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow" takes a
         public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as private.
         ``mechanism="geometric"`` has a correction of its own.
+    max_rows_per_group : int, default=None
+        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
+        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
+        budget are per person then, and the number of persons is public. A small number tells more than a large one if
+        the rows of a person are alike (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
@@ -111,7 +116,9 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
         delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit.
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of persons; only with `max_rows_per_group`.
     B_, c_ : float
         The values used; not with ranks.
     n_features_in_ : int
@@ -169,6 +176,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         B="auto",
         c="auto",
         correction="miller-madow",
+        max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
         random_state=None,
@@ -187,6 +195,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         self.B = B
         self.c = c
         self.correction = correction
+        self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
         self.random_state = random_state

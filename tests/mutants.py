@@ -183,7 +183,7 @@ MUTANTS = [
            "checks/test_readable.py::test_masked_tables_are_refused"),
     Mutant("checks/readable.py", "    if with_dates:", "    if False:",
            "checks/test_readable.py::test_one_row_with_nanoseconds_moves_nothing_that_is_scored"),
-    Mutant("release.py", "(t) for t in noisy_counts)", "(t) for t in counts)",
+    Mutant("release.py", "(t / each) for t in noisy_counts)", "(t / each) for t in counts)",
            "test_estimators.py::test_geometric_scores_are_computed_from_the_noisy_tables_alone"),
     Mutant("pieces.py", 'if "_sketch" in vars(self):', "if False:",
            "counting/test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),

@@ -85,6 +85,9 @@ def search_cost(search, *, n_samples=None):
     private function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which
     is never answered from a cache.
 
+    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, but for one if the
+    folds are those of GroupKFold or StratifiedGroupKFold; its groups must then be the persons.
+
     That holds for splits by place. StratifiedKFold, which scikit-learn takes for classifiers unless it is told
     otherwise, and splits by group look at all records: there the cost may be higher than stated, without a
     general bound (``docs/theory/search.md``).
@@ -104,8 +107,9 @@ def search_cost(search, *, n_samples=None):
     (4.9, 61, 6.1)
     """
     _check_kind(search)
-    n_splits, n_trainings = count_splits(search, n_samples)
-    warn_of_splits_by_records(search)
+    has_people = _has_people(search)
+    n_splits, n_trainings = count_splits(search, n_samples, has_people)
+    warn_of_splits_by_records(search, has_people)
     rounds = _rounds(search, n_splits, n_samples)
     refit = _largest(itertools.chain.from_iterable(rounds)) if search.refit else FitCost()
     fits = total_cost(itertools.chain.from_iterable(rounds))
@@ -118,6 +122,14 @@ def search_cost(search, *, n_samples=None):
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
     )
+
+
+def _has_people(search):
+    """Whether some candidate may protect persons, who have several rows."""
+    grids = search.param_grid if isinstance(search, _kinds(*_GRIDS)) else search.param_distributions
+    names = itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
+    given = {name for name, value in search.estimator.get_params().items() if value is not None}
+    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(names))
 
 
 def _warn_of_none_seen():

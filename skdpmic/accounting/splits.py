@@ -11,7 +11,9 @@ from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
+    LeavePGroupsOut,
     LeavePOut,
     PredefinedSplit,
     RepeatedKFold,
@@ -35,11 +37,19 @@ _BY_RECORDS = (
 )
 
 
-def warn_of_splits_by_records(search):
-    """Warn if one record can change in which training sets others are."""
+def warn_of_splits_by_records(search, has_people):
+    """Warn if one record, or one person, can change in which training sets others are."""
     is_default = _is_number_of_folds(search.cv) and is_classifier(search.estimator)
     kind = StratifiedKFold if is_default else type(search.cv)
-    if issubclass(kind, _BY_RECORDS):
+    if has_people and kind not in _BY_GROUPS:
+        warnings.warn(
+            "cv deals rows into folds, where max_rows_per_group protects a person who has several: how many they are "
+            "can change which rows of others a training set holds, so the fits may cost more than is stated here, and "
+            "than a ledger is charged. Pass cv=GroupKFold(n_splits, shuffle=True).",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+    elif issubclass(kind, _BY_RECORDS):
         warnings.warn(
             f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
             "can change which others a training set holds: the fits may cost more than is stated here, and than a "
@@ -49,11 +59,13 @@ def warn_of_splits_by_records(search):
         )
 
 
+_BY_GROUPS = (GroupKFold, StratifiedGroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+_GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
 _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
 
 
-def count_splits(search, n_samples):
-    """How many splits there are, and in how many of their training sets one record can be."""
+def count_splits(search, n_samples, has_people):
+    """How many splits there are, and in how many of their training sets one record, or one person, can be."""
     cv = search.cv
     if isinstance(cv, Iterator):
         raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
@@ -64,6 +76,8 @@ def count_splits(search, n_samples):
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples, if it depends on that."
         raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
+    if has_people:  # whose rows may be in several folds, unless these are dealt by persons
+        return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
     if cv is splitter or _is_number_of_folds(cv):
         return n_splits, _n_trainings(splitter, n_splits, n_samples)
     return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))

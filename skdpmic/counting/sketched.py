@@ -14,6 +14,10 @@ class SketchedRecords:
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape = Shape(sketch.n_samples, sketch.scales)
 
+    def drawn(self, source):
+        """The records that count: all, as each is a person."""
+        return self
+
     def each_feature(self, function, n_jobs):
         """``function(counts, scale)`` of each feature."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]

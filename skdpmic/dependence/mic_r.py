@@ -1,6 +1,7 @@
 """MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,13 @@ def check_correction(correction):
 
 def chance_of(correction):
     """What is taken off n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
-    return 0.0 if correction is None else MILLER_MADOW
+    return 0.0 if correction is None else MILLER_MADOW * getattr(correction, "times", 1.0)
+
+
+class MillerMadow(NamedTuple):
+    """The correction "miller-madow" for records of which `times` are as good as one, such as rows of a person."""
+
+    times: float
 
 
 # --- Which grids ----------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class Family:
     penalty: float = 0.75
 
     def for_groups(self, n_per_group):
-        """The same grids for records of which `n_per_group` are as good as one, such as the rows of a person.
+        """The same grids for records of which `n_per_group` (a float) are as good as one, such as rows of a person.
 
         Chance then does as much as with so many times fewer records, and so the penalty is higher.
         """

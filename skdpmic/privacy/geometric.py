@@ -91,9 +91,12 @@ class GeometricMechanism:
         self.scale = scale
 
     @classmethod
-    def for_budget(cls, epsilon, n_tables):
-        """The mechanism that spends epsilon / n_tables on each table: replacing a record moves two counts by 1."""
-        return cls(0 if epsilon == math.inf else 2 * n_tables / exact(epsilon))
+    def for_budget(cls, epsilon, n_tables, rows_per_group=1):
+        """The mechanism that spends epsilon / n_tables on each table.
+
+        Replacing a person takes as many records as that person has out of a table, and puts as many in.
+        """
+        return cls(0 if epsilon == math.inf else 2 * rows_per_group * n_tables / exact(epsilon))
 
     @property
     def noise_scale(self):

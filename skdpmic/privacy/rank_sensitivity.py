@@ -78,6 +78,24 @@ def distance_correlation_sensitivity(n):
     return _root_rounded_up(min(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7)), Fraction(1)))
 
 
+def group_sensitivity(sensitivity, rows_per_group):
+    """How far a score moves where all records of one person are replaced, one by one.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Of one record.
+    rows_per_group : int, at least 1
+        Records of each person.
+
+    Returns
+    -------
+    float
+        At most 1, rounded up.
+    """
+    return _rounded_up(min(rows_per_group * Fraction(sensitivity), Fraction(1)))
+
+
 def _rounded_up(value):
     """The least float that is no less than the fraction `value`."""
     nearest = float(value)

@@ -1,7 +1,7 @@
 """How much replacing one record can change a score: the global sensitivity of MICr and MICe, in bits, and of MTVr.
 
-The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``mic_e.md``, ``mtv_r.md``. Every value is
-rounded up.
+The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``people.md``, ``mic_e.md``, ``mtv_r.md``.
+Every value is rounded up.
 """
 
 import math
@@ -9,6 +9,8 @@ import math
 # Each value below takes fewer than ten floating-point operations, each off by a few units of 2**-53 of a
 # quantity no larger than the result, so this factor lifts it above the exact one.
 _ROUND_UP = 1 + 2.0**-45
+
+_MANY_GROUPS = 200  # from here on, what merging three parts into two would lose is too little for one to tell so much
 
 
 def binary_mi_sensitivity(n):
@@ -57,6 +59,33 @@ def mic_r_sensitivity(n):
         ``h(1/n)``, which is attained without a correction. Bits, rounded up.
     """
     return binary_mi_sensitivity(n)
+
+
+def mic_r_group_sensitivity(n_groups, rows_per_group):
+    """Bound on how far MICr moves where all records of one person are replaced, as many for each person.
+
+    Parameters
+    ----------
+    n_groups : int, at least 2
+        Number of persons, N.
+    rows_per_group : int, at least 1
+        Records of each of them, m.
+
+    Returns
+    -------
+    float
+        The least of three: ``m h(1 / (N m))``, as m records are replaced one by one; ``2 h(1 / 2N)``, but for fewer
+        than 200 persons no less than ``2 h(1 / N) / log2(3) + 1 / N``; and 1, the range of the score. For 200 persons
+        or more it is the same for every m >= 2; for one record each it is :func:`mic_r_sensitivity`. Bits, rounded up.
+    """
+    if rows_per_group == 1:
+        return mic_r_sensitivity(n_groups)
+    one_by_one = rows_per_group * binary_mi_sensitivity(n_groups * rows_per_group) * _ROUND_UP
+    at_once = 2 * binary_mi_sensitivity(2 * n_groups)
+    if n_groups < _MANY_GROUPS:
+        of_three_parts = (2 * binary_mi_sensitivity(n_groups) / math.log2(3) + 1 / n_groups) * _ROUND_UP
+        at_once = max(at_once, of_three_parts)
+    return min(one_by_one, at_once, 1.0)
 
 
 def mic_e_sensitivity(n, B):

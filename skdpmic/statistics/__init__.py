@@ -7,6 +7,8 @@ measure gives what scores features, from records or from counts. All of them hol
 To add a statistic, write its measure with the methods of :class:`skdpmic.statistics.measure.Measure`, and name it here.
 """
 
+import warnings
+
 from skdpmic.statistics.mic_r import MicR
 from skdpmic.statistics.mtv_r import MtvR
 from skdpmic.statistics.ranks import Chatterjee, DistanceCorrelation, Kendall, Spearman
@@ -30,4 +32,15 @@ def check_adds_up(statistic):
         raise ValueError(
             f"statistic must be {able} where records come in pieces, got {statistic.name!r}: ranks in a piece of a "
             "table do not tell the ranks in all of it."
+        )
+
+
+def warn_of_copies(name, rows_per_group, stacklevel):
+    """Warn where equal rows of a person are taken for dependence."""
+    if name == Chatterjee.name and rows_per_group > 1:
+        warnings.warn(
+            "statistic='chatterjee' takes rows that lie next to one another by both columns, as the rows of a person "
+            f"do, for dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of y may "
+            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
+            stacklevel=stacklevel + 1,
         )

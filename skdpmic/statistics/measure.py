@@ -13,8 +13,12 @@ class Measure(ABC):
 
     n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
 
+    def of_groups(self, rows_per_group):
+        """The same where each person has so many rows, which may say no more than one of them."""
+        return self
+
     def steps(self, shape):
-        """How far one record of a table of that shape can move a score, in steps of the grid that noise is drawn on.
+        """How far one person of a table of that shape can move a score, in steps of the grid that noise is drawn on.
 
         All that scores share is made, and kept, or refused, on the way: before anything is paid for.
         """
@@ -22,7 +26,7 @@ class Measure(ABC):
 
     @abstractmethod
     def sensitivity(self, shape):
-        """How far one record can move the exact score, rounded up."""
+        """How far the records of one person can move the exact score, rounded up."""
 
     @abstractmethod
     def rounding_error(self, shape):

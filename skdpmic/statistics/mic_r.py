@@ -2,15 +2,21 @@
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skdpmic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, largest_rounding_error
+from skdpmic.dependence.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    MillerMadow,
+    check_correction,
+    largest_rounding_error,
+)
 from skdpmic.dependence.optimize_axis import entropy_table
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.measure import Measure
 
 
@@ -58,11 +64,20 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
-    correction: str | None
+    correction: str | MillerMadow | None
+
+    def of_groups(self, rows_per_group):
+        """The same grids, with a higher offset for what they show by chance.
+
+        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        """
+        if self.correction is None:
+            return self
+        return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
     def sensitivity(self, shape):
         """In bits."""
-        return mic_r_sensitivity(shape.n_samples)
+        return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
 
     def rounding_error(self, shape):
         """In bits."""
@@ -95,6 +110,10 @@ class MicRTables:
     c: float
     n_classes: int | None
     n_parts: int  # of a feature, and of a numeric target
+
+    def of_groups(self, rows_per_group):
+        """The same where each person has so many rows: noise and scores see to it themselves."""
+        return self
 
     def counter(self, target):
         """What counts features in tables with a target."""

@@ -1,7 +1,7 @@
 """MTVr as a statistic: total variation from independence over grids of equal parts."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from skdpmic.dependence.mtv_counts import ClassCounts, NumericCounts, counts_scorer
@@ -38,16 +38,24 @@ class MtvRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
+    rows_per_group: int = 1
+
+    def of_groups(self, rows_per_group):
+        """The same grids, with a higher penalty for what they show by chance.
+
+        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        """
+        return replace(self, rows_per_group=rows_per_group)
 
     @cached_property
     def _family(self):
-        if self.n_classes is None:
-            return numeric_family(self.B, self.c)
-        return class_family(self.B, self.c, self.n_classes)
+        has_numbers = self.n_classes is None
+        family = numeric_family(self.B, self.c) if has_numbers else class_family(self.B, self.c, self.n_classes)
+        return family.for_groups(math.sqrt(self.rows_per_group))
 
     def sensitivity(self, shape):
         """Of the score in [0, 1]."""
-        return mtv_r_sensitivity(shape.n_samples)
+        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group)
 
     def rounding_error(self, shape):
         """Of the score in [0, 1]."""

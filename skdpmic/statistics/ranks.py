@@ -32,13 +32,13 @@ class _RankStatistic(Measure):
                 f"classes must be {self.most_classes} labels with statistic={self.name!r}, as more than that have no "
                 f"order, got {n_classes}."
             )
-        if n > ranks.MAX_RECORDS:
-            raise ValueError(f"X must have at most {ranks.MAX_RECORDS:,} samples, got n_samples={n:,}.")
         return self
 
     def sensitivity(self, shape):
-        """How far one record can move the score."""
-        return self.sensitivity_of(shape.n_samples)
+        """How far one person's records can move the score; an error, if there are too many records for it."""
+        if shape.n_samples > ranks.MAX_RECORDS:
+            raise ValueError(f"X must have at most {ranks.MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
+        return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
         """None: a score is the exact one, rounded down as the grid of the noise would round it again."""

@@ -1,10 +1,12 @@
 """Records as a release asks for them; `SketchedRecords` answers the same from counts."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic.table.columns import Columns, each_feature
+from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
@@ -15,11 +17,13 @@ class Records(NamedTuple):
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
     target: NumericTarget | ClassTarget
+    people: People | None = None  # where a person has several rows of X
+    rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
 
     @property
     def n_samples(self):
         """Number of records."""
-        return self.columns.shape[1]
+        return self.columns.shape[1] if self.people is None else self.people.n_samples
 
     @property
     def n_features(self):
@@ -29,15 +33,24 @@ class Records(NamedTuple):
     @property
     def shape(self):
         """The public numbers of the table."""
-        return Shape(self.n_samples, self.scales)
+        return Shape(self.n_samples, self.scales, 1 if self.people is None else self.people.rows_per_group)
 
     @property
     def n_classes(self):
         """Number of classes; None with a numeric target."""
         return self.target.n_classes
 
+    def drawn(self, source):
+        """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
+        if self.people is None:
+            return self
+        rows = self.people.draw(source)
+        return self._replace(rows=rows, target=self.target._replace(values=self.target.values[rows]))
+
     def each_feature(self, function, n_jobs):
         """``function(column, scale)`` of each feature."""
+        if self.rows is not None:
+            function = partial(_of_rows, function, self.rows)
         return each_feature(function, self.columns, self.scales, n_jobs)
 
     def scorer(self, measure, source):
@@ -47,3 +60,7 @@ class Records(NamedTuple):
     def counter(self, table):
         """What makes a feature's noisy table, without noise yet."""
         return table.counter(self.target)
+
+
+def _of_rows(function, rows, column, scale):
+    return function(column[rows], scale)

@@ -1,0 +1,203 @@
+"""Whose rows are whose, and which of them count: as many of each person, whatever the table says of them."""
+
+import os
+import tracemalloc
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.table.people import People, check_max_rows, read_people
+
+
+def drawn(persons, m, source=os.urandom):
+    """Of each person, in order of their labels: how often each row counts."""
+    people = read_people(persons, m, len(persons))
+    rows = people.draw(source)
+    assert len(rows) == people.n_samples == m * len(set(persons))
+    assert (np.diff(rows) >= 0).all()
+    times = np.bincount(rows, minlength=len(persons))
+    return {person: times[[label == person for label in persons]].tolist() for person in persons}
+
+
+# --- Which rows count -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 6, 12])
+def test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another(m):
+    persons = [person for person, n_own in zip("abcdef", [1, 2, 3, 4, 6, 25], strict=True) for _ in range(n_own)]
+    np.random.default_rng(m).shuffle(persons)
+    for times in drawn(persons, m).values():
+        assert sum(times) == m
+        assert max(times) - min(times) <= 1
+
+
+def test_who_has_a_row_for_each_has_them_all():
+    persons = ["a", "b", "c", "d"] * 3
+    assert all(times == [1, 1, 1] for times in drawn(persons, 3).values())
+    assert all(times == [2, 2, 2] for times in drawn(persons, 6).values())
+
+
+@pytest.mark.parametrize("n_own, m", [(5, 2), (2, 3), (4, 3)])
+def test_which_rows_count_is_drawn_uniformly(n_own, m):
+    # Chi-square over all sets of rows, of 3 persons in 600 draws each, at alpha = 1e-3 in all.
+    persons = ["a", "b", "c"] * n_own + ["alone"]
+    source = entropy_source(0)
+    seen = {person: Counter() for person in "abc"}
+    for _ in range(600):
+        for person, times in drawn(persons, m, source).items():
+            if person != "alone":
+                seen[person][tuple(times)] += 1
+    n_sets = len(list(combinations(range(n_own), m % n_own)))
+    for counter in seen.values():
+        counts = list(counter.values()) + [0] * (n_sets - len(counter))
+        assert len(counts) == n_sets
+        assert stats.chisquare(counts).pvalue > 1e-3 / 3
+    assert seen["a"] != seen["b"] != seen["c"]
+
+
+def test_persons_draw_by_themselves():
+    # Fisher's exact test of the first row of one against that of another, 400 draws, alpha = 1e-3.
+    source, table = entropy_source(1), np.zeros((2, 2))
+    for _ in range(400):
+        times = drawn(["a", "b", "a", "b", "c", "d"], 1, source)
+        table[times["a"][0], times["b"][0]] += 1
+    assert stats.fisher_exact(table).pvalue > 1e-3
+
+
+def test_all_rows_that_others_have_in_common_are_drawn_alike_whoever_is_replaced():
+    # What the others' rows are drawn from does not depend on how many rows the replaced person has: as many random
+    # bytes for each row, and the draws of one person are a function of those for that person's rows.
+    persons = np.repeat(np.arange(6), [3, 1, 4, 2, 5, 3])
+    keys = np.random.default_rng(0).integers(2**63, size=len(persons), dtype=np.uint64)
+    few = persons != 2
+    of_all = People(persons, 6, 2).draw(lambda n_bytes: keys.tobytes())
+    of_few = People(np.unique(persons[few], return_inverse=True)[1], 5, 2).draw(lambda n_bytes: keys[few].tobytes())
+    assert [row for row in of_all if few[row]] == np.flatnonzero(few)[of_few].tolist()
+
+
+def test_a_million_rows_take_little_memory_beside_the_table():
+    persons = np.random.default_rng(0).integers(0, 300_000, 10**6)
+    tracemalloc.start()
+    rows = read_people(persons, 5, len(persons)).draw(os.urandom)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (np.bincount(persons[rows])[np.unique(persons)] == 5).all()
+    assert peak < 15 * 8 * 10**6  # bytes: a few columns of numbers
+
+
+# --- Labels ---------------------------------------------------------------------------------------------------------
+
+PERSONS = [0, 1, 2, 3, 0, 1, 2, 3, 3]
+NAMES = ["ann", "bob", "cid", "dee"]
+DAYS = np.array(["2020-01-01", "2021-01-01", "2022-01-01", "2023-01-01"], dtype="M8[s]")
+LABELS = {
+    "a list of ints": PERSONS,
+    "a tuple of strings": tuple(NAMES[person] for person in PERSONS),
+    "a list of tuples": [(NAMES[person], person) for person in PERSONS],
+    "a list of ints and strings": [[7, "7", 8, "8"][person] for person in PERSONS],
+    "an array of ints": np.array(PERSONS),
+    "an array of floats": np.array(PERSONS) / 3,
+    "an array of booleans and more": np.array([[True, False, "x", 2.5][person] for person in PERSONS], dtype=object),
+    "an array of strings": np.array(NAMES)[PERSONS],
+    "an array of objects": np.array(NAMES, dtype=object)[PERSONS],
+    "an array of dates": DAYS[PERSONS],
+    "a Series of ints": pd.Series(PERSONS, index=range(9, 0, -1)),
+    "a Series of nullable ints": pd.Series(PERSONS, dtype="Int64"),
+    "a Series of strings": pd.Series(NAMES)[PERSONS],
+    "a Series of categories": pd.Series(NAMES)[PERSONS].astype("category"),
+    "a Series of dates": pd.Series(DAYS)[PERSONS],
+}
+
+
+def of_polars(values):
+    return pytest.importorskip("polars").Series(values)
+
+
+def of_arrow(values):
+    return pytest.importorskip("pyarrow").array(values)
+
+
+LATER = {
+    "polars ints": lambda: of_polars(PERSONS),
+    "polars strings": lambda: of_polars([NAMES[person] for person in PERSONS]),
+    "arrow ints": lambda: of_arrow(PERSONS),
+    "arrow strings": lambda: of_arrow([NAMES[person] for person in PERSONS]),
+}
+
+
+@pytest.mark.parametrize("name", [*LABELS, *LATER])
+def test_labels_of_any_kind_tell_the_same_persons(name):
+    groups = LABELS[name] if name in LABELS else LATER[name]()
+    people = read_people(groups, 3, len(PERSONS))
+    assert (people.n_groups, people.rows_per_group, people.n_samples) == (4, 3, 12)
+    same = people.persons[:, None] == people.persons
+    np.testing.assert_array_equal(same, np.equal.outer(PERSONS, PERSONS))
+    assert set(people.persons) == set(range(4))
+
+
+MISSING = {
+    "None": ["a", "b", "c", "d", None],
+    "NaN": [1, 2, 3, 4, float("nan")],
+    "an array with NaN": np.array([1, 2, 3, 4, np.nan]),
+    "objects with NaN": np.array([1, "b", 3, 4, np.nan], dtype=object),
+    "NaT": np.array(["2020", "2021", "2022", "2023", "NaT"], dtype="M8[D]"),
+    "pandas.NA": pd.Series(["a", "b", "c", "d", pd.NA]),
+    "nullable ints": pd.Series([1, 2, 3, 4, None], dtype="Int64"),
+    "pandas strings": pd.Series(["a", "b", "c", "d", None]),
+    "categories": pd.Series(["a", "b", "c", "d", None], dtype="category"),
+}
+
+
+@pytest.mark.parametrize("name", [*MISSING, "polars ints", "polars strings"])
+def test_a_missing_label_is_an_error(name):
+    if name in MISSING:
+        groups = MISSING[name]
+    else:
+        groups = of_polars([1, 2, 3, 4, None] if name == "polars ints" else ["a", "b", "c", "d", None])
+    with pytest.raises(ValueError, match="groups must hold a label for each row, got missing values"):
+        read_people(groups, 2, 5)
+
+
+WRONG = {
+    "a number": (5, "array-like of shape .*, got int"),
+    "a text": ("abcde", "array-like of shape .*, got str"),
+    "a set": ({1, 2, 3, 4, 5}, "array-like of shape .*, got set"),
+    "a dict": (dict.fromkeys(range(5)), "array-like of shape .*, got dict"),
+    "an iterator": (iter(range(5)), "array-like of shape .*, got range_iterator"),
+    "a column": (np.arange(5)[:, None], "array-like of shape .*, got 2 dimensions"),
+    "a dataframe": (pd.DataFrame({"person": range(5)}), "array-like of shape .*, got 2 dimensions"),
+    "a scalar array": (np.array(5), "array-like of shape .*, got 0 dimensions"),
+    "too few": (range(4), "a label for each row of X, got 4 labels for 5 rows"),
+    "too many": (range(6), "a label for each row of X, got 6 labels for 5 rows"),
+    "three persons": ([1, 2, 3, 3, 3], "at least 4 different labels, one a person, got 3"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_column_of_labels_is_refused(name):
+    groups, message = WRONG[name]
+    with pytest.raises(ValueError, match=f"groups must (be|hold) {message}"):
+        read_people(groups, 2, 5)
+
+
+def test_labels_that_cannot_be_compared_are_refused_without_being_told():
+    with pytest.raises(TypeError, match="groups must hold hashable labels") as caught:
+        read_people([["secret"], 2, 3, 4, 5], 2, 5)
+    assert caught.value.__context__ is None
+    with pytest.raises(TypeError, match="groups must not be a masked array"):
+        read_people(np.ma.array(range(5), mask=[1, 0, 0, 0, 0]), 2, 5)
+    with pytest.raises(TypeError, match="groups must be in memory"):
+        read_people(pytest.importorskip("dask.array").arange(5), 2, 5)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, "2", True, [2], float("nan"), np.array([2, 3])])
+def test_how_many_rows_a_person_may_have_is_a_positive_int(value):
+    with pytest.raises(ValueError, match="max_rows_per_group must be None or an int >= 1, got"):
+        check_max_rows(value)
+    check_max_rows(None)
+    check_max_rows(np.int32(7))
