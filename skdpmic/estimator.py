@@ -2,11 +2,13 @@
 
 import numbers
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.checks.arguments import check_n_jobs
-from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_seed
+from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
@@ -110,6 +112,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """
         self._warn(records.n_features, stacklevel=3)
         warn_of_many_labels(records.shape, getattr(self, "feature_names_in_", None), stacklevel=3)
+        warn_of_delta(self.delta, records.shape.n_groups, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
         self._pay(way.cost, records)
@@ -188,7 +191,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         -------
         lower, upper : ndarrays of shape (n_features,)
         """
-        check_is_fitted(self)
+        check_published(self)
         if not hasattr(self, "scores_"):
             raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
         if hasattr(self, "noisy_counts_"):
@@ -201,11 +204,25 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
 
+    def __repr__(self, N_CHAR_MAX=700):
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
+
+
+def check_published(estimator):
+    """Raise unless an estimator is fitted; in words of its own if records were counted and not yet published."""
+    if "_sketch" in vars(estimator) and not estimator.__sklearn_is_fitted__():
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance has counted records that are not published yet. Call 'publish' "
+            "before using this estimator."
+        )
+    check_is_fitted(estimator)
 
 
 def check_before_data(estimator, numbers_of_samples):

@@ -1,7 +1,8 @@
 """Pictures of what was released. matplotlib is imported only when one is drawn."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+
+from skdpmic.estimator import check_published
 
 
 class NoisyCountsDisplay:
@@ -73,7 +74,7 @@ class NoisyCountsDisplay:
         ValueError
             If the estimator has released no table, or there is no such feature.
         """
-        check_is_fitted(estimator)
+        check_published(estimator)
         if not hasattr(estimator, "noisy_counts_"):
             raise ValueError(
                 f"estimator must be fitted with mechanism='geometric', which releases noisy counts, got {estimator!r}."

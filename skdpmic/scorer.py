@@ -2,8 +2,8 @@
 
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from skdpmic.estimator import check_published
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.table.reading import read_numbers
 from skdpmic.uncached import never_cached
@@ -209,7 +209,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         -------
         X_weighted : ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
+        check_published(self)
         X = read_numbers(self, X)
         scores = self.scores_.astype(X.dtype)
         return X.multiply(scores).tocsr() if sparse.issparse(X) else X * scores

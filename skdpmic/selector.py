@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.checks.errors import without_data
+from skdpmic.estimator import check_published
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
@@ -247,10 +247,22 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         return n_features if self.k == "all" else min(self.k, n_features)
 
     def _get_support_mask(self):
-        check_is_fitted(self)
+        check_published(self)
         if self.threshold is not None and hasattr(self, "scores_"):
             return self.scores_ >= self.threshold
-        return self.ranking_ <= min(self._n_to_keep(self.n_features_in_), self.n_ranked_)
+        n_kept = self._n_to_keep(self.n_features_in_)
+        if n_kept > self.n_ranked_:
+            raise ValueError(
+                f"k must be at most {self.n_ranked_}, the number of features whose names release='support' published, "
+                f"got {self.k!r}: fit again, which costs its own budget."
+            )
+        return self.ranking_ <= n_kept
+
+    def __getattr__(self, name):
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name == "scores_" and "support_mechanism_" in vars(self):
+            message += ": release='support' publishes which features are the best, in order, and no scores."
+        raise AttributeError(message)
 
     def transform(self, X):
         """Keep the selected features.
@@ -263,13 +275,13 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         -------
         X_selected : ndarray of shape (n_samples, n_selected_features)
         """
-        check_is_fitted(self)
+        support = self._get_support_mask()
         with config_context(array_api_dispatch=False):
             if not is_frame(X):
                 return without_data(super().transform, X)
             X = as_frame(X)
             container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
-            chosen = X[:, np.flatnonzero(self._get_support_mask()).tolist()]
+            chosen = X[:, np.flatnonzero(support).tolist()]
             if not isinstance(container, np.ndarray):
                 return in_library_of(chosen, container)
             return without_data(super().transform, X.to_native()) if holds_numbers(X) else chosen.to_native()

@@ -140,7 +140,7 @@ def test_one_fixed_table_changes_by_b_prime(n):
 
 
 def assert_closed(grids):
-    """Three merged parts can be merged into two, as all k are looked at; of three fixed ones all divisions are there."""
+    """Three merged parts can be merged into two, as all k are looked at; three fixed ones are there divided."""
     for rows in (grids.groups.complete.grids.rows, grids.groups.merged.grids.rows):
         divisions = {divided: row for row in rows if len(divided := parts_of(grids, row)) == 2}
         for row in rows:
