@@ -1,0 +1,134 @@
+"""Quantiles of one column, learnt privately without a range: medians of medians (``docs/theory/learnt_edges.md``)."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from skdpmic.privacy.noise import uniform_below
+from skdpmic.privacy.number_line import N_POSITIONS, to_number, to_positions
+from skdpmic.privacy.weighted_choice import weighted_choice
+
+LEAST_BUDGET = 36  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
+_MOST_LEVELS = 5
+
+
+def n_levels(n, epsilon):
+    """How many levels of medians are worth it; both numbers are public, and n counts missing values, too."""
+    levels = range(_MOST_LEVELS, 0, -1)
+    return next((t for t in levels if n * epsilon >= LEAST_BUDGET * (2**t - 1)), 0)
+
+
+def private_quantiles(values, epsilon, n_levels, source):
+    """The quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with noise: epsilon-differentially private.
+
+    Parameters
+    ----------
+    values : float64 ndarray of shape (n_present,)
+        Finite. Their number is private, as a record may have none.
+    epsilon : Fraction or infinity, above 0
+    n_levels : int
+        Public.
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    list of float, of length 2**n_levels - 1
+        Increasing, but for ties; of 16 bits after the leading one.
+    """
+    positions = np.sort(to_positions(values, source))
+    return [to_number(median) for median in medians(positions, N_POSITIONS, rates(epsilon, n_levels), source)]
+
+
+def rates(epsilon, n_levels):
+    """The rate of each level: they add up to epsilon / 2, and double from level to level, as the subsets halve."""
+    if epsilon == math.inf:
+        return [math.inf] * n_levels
+    return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
+
+
+def medians(positions, n_positions, rates, source):
+    """Medians with noise: of all positions, of those on either side of that median, and so on.
+
+    Parameters
+    ----------
+    positions : int64 ndarray of shape (n,)
+        Sorted, within 0 ... n_positions - 1.
+    n_positions : int
+    rates : list of length n_levels
+        On level j, a place is drawn with probability proportional to ``exp(-rates[j] * |below - size / 2|)``.
+    source : callable
+
+    Returns
+    -------
+    list of int, of length 2**n_levels - 1
+        In order.
+    """
+    places = [0, n_positions]
+    for rate in rates:
+        drawn = [_median(positions, *between, rate, source) for between in pairwise(places)]
+        places = sorted(places + drawn)
+    return places[1:-1]
+
+
+def _median(positions, first, last, rate, source):
+    """A place in first ... last, by the exponential mechanism on the positions in first ... last - 1."""
+    within = slice(*np.searchsorted(positions, (first, last)))
+    ends = np.concatenate([[first - 1], positions[within], [last]])
+    n_places = np.diff(ends)  # those below which the same number of positions lie, 0 ... size
+    size = len(ends) - 2
+    from_half = np.abs(2 * np.arange(size + 1) - size)  # twice, to be whole
+    below = weighted_choice(n_places, from_half, rate / 2, source)
+    return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])
+
+
+# --- Knots --------------------------------------------------------------------------------------------------------
+
+
+def learn_knots(values, n, epsilon, source):
+    """Knots of equal shares of a column's values, as far as `epsilon` can tell.
+
+    Parameters
+    ----------
+    values : float64 ndarray of shape (n_present,)
+        Finite.
+    n : int
+        Number of records, which is public.
+    epsilon : Fraction or infinity, above 0
+    source : callable
+
+    Returns
+    -------
+    float64 ndarray of shape (n_knots,)
+        Increasing, 3 knots or more.
+    """
+    levels = n_levels(n, epsilon)
+    if levels == 0:
+        return public_knots()
+    return with_tails(np.unique(private_quantiles(values, epsilon, levels, source)))
+
+
+def with_tails(quantiles):
+    """Knots at the quantiles, and beyond the outer ones, where nothing is known but how far apart quantiles are."""
+    low, high = quantiles[0], quantiles[-1]
+    below, above = _tail_steps(quantiles)
+    with np.errstate(over="ignore"):
+        knots = np.concatenate([low - below * _TAIL[::-1], quantiles, high + above * _TAIL])
+    return np.unique(np.clip(knots, -_LARGEST, _LARGEST))
+
+
+_TAIL = np.array([1.0, 3.0, 7.0])
+_LARGEST = 2.0**1020
+
+
+def _tail_steps(quantiles):
+    if len(quantiles) > 1:
+        return quantiles[1] - quantiles[0], quantiles[-1] - quantiles[-2]
+    return (abs(quantiles[0]) or 1.0,) * 2
+
+
+def public_knots():
+    powers = 2.0 ** np.arange(-10, 21)
+    return np.concatenate([-powers[::-1], [0.0], powers])
