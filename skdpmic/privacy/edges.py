@@ -10,7 +10,7 @@ from skdpmic.privacy.noise import uniform_below
 from skdpmic.privacy.number_line import N_POSITIONS, to_number, to_positions
 from skdpmic.privacy.weighted_choice import weighted_choice
 
-LEAST_BUDGET = 36  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
+LEAST_BUDGET = 48  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
 _MOST_LEVELS = 5
 
 
@@ -83,52 +83,3 @@ def _median(positions, first, last, rate, source):
     below = weighted_choice(n_places, from_half, rate / 2, source)
     return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])
 
-
-# --- Knots --------------------------------------------------------------------------------------------------------
-
-
-def learn_knots(values, n, epsilon, source):
-    """Knots of equal shares of a column's values, as far as `epsilon` can tell.
-
-    Parameters
-    ----------
-    values : float64 ndarray of shape (n_present,)
-        Finite.
-    n : int
-        Number of records, which is public.
-    epsilon : Fraction or infinity, above 0
-    source : callable
-
-    Returns
-    -------
-    float64 ndarray of shape (n_knots,)
-        Increasing, 3 knots or more.
-    """
-    levels = n_levels(n, epsilon)
-    if levels == 0:
-        return public_knots()
-    return with_tails(np.unique(private_quantiles(values, epsilon, levels, source)))
-
-
-def with_tails(quantiles):
-    """Knots at the quantiles, and beyond the outer ones, where nothing is known but how far apart quantiles are."""
-    low, high = quantiles[0], quantiles[-1]
-    below, above = _tail_steps(quantiles)
-    with np.errstate(over="ignore"):
-        knots = np.concatenate([low - below * _TAIL[::-1], quantiles, high + above * _TAIL])
-    return np.unique(np.clip(knots, -_LARGEST, _LARGEST))
-
-
-_TAIL = np.array([1.0, 3.0, 7.0])
-_LARGEST = 2.0**1020
-
-
-def _tail_steps(quantiles):
-    if len(quantiles) > 1:
-        return quantiles[1] - quantiles[0], quantiles[-1] - quantiles[-2]
-    return (abs(quantiles[0]) or 1.0,) * 2
-
-
-def public_knots():
-    powers = 2.0 ** np.arange(-10, 21)
-    return np.concatenate([-powers[::-1], [0.0], powers])
