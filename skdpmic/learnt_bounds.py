@@ -3,6 +3,7 @@
 import math
 import warnings
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import refuse_dates, refuse_masked, refuse_repeated
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
-from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles
+from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
+from skdpmic.privacy.filters import round_up
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.uncached import never_cached
@@ -101,7 +103,8 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     if random_state is not None:
         warn_of_seed(stacklevel=3)
     if ledger is not None:
-        ledger.charge("private_bounds", epsilon, n=n, d=d)
+        rho = d * zcdp_cost(share, levels)
+        ledger.charge("private_bounds", epsilon, rho=round_up(rho, Fraction), n=n, d=d)
 
     knots = {
         name: with_tails(private_quantiles(values[~np.isnan(values)], share, levels, source))

@@ -208,13 +208,23 @@ def test_the_ledger_is_charged_before_anything_is_drawn(ledger, monkeypatch):
     assert [entry.epsilon for entry in ledger.entries()] == [0.75, 0.25]
 
 
+def test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger.db", 1.0, 1e-6)
+    private_bounds(FRAME, epsilon=0.75, categories=SEX, ledger=ledger)
+    squares = sum((0.25 / 2 * 2**level / 15) ** 2 for level in range(4))
+    assert ledger.entries()[0].rho == pytest.approx(3 * squares / 2, rel=1e-12)
+    assert ledger.entries()[0].rho < 0.75**2 / 2 / 30
+    with pytest.raises(BudgetError):
+        private_bounds(INCOME, epsilon=math.inf, ledger=ledger)
+
+
 def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledger):
     said = "learns nothing from n_samples=3000 with epsilon=0.04: for 3 columns it needs epsilon >= 0.048, which is"
     with pytest.warns(UserWarning, match=said) as caught:
         here = private_bounds(FRAME, epsilon=0.04, categories=SEX, ledger=ledger)
     assert caught[0].filename == __file__
     assert ledger.entries() == []
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="learns nothing"):
         there = private_bounds(FRAME.drop(columns="sex") * 1000, epsilon=0.04)
     for name in NUMERIC:
         assert_are_knots(here[name])
@@ -227,7 +237,7 @@ def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledge
 
 def test_the_budget_that_the_warning_asks_for_is_enough():
     for n in (7, 11, 997):
-        with pytest.warns(UserWarning) as caught:
+        with pytest.warns(UserWarning, match="learns nothing") as caught:
             private_bounds(np.arange(n), epsilon=1e-3)
         needed = re.search(r"needs epsilon >= (\S+),", str(caught[0].message))[1]
         with warnings.catch_warnings():

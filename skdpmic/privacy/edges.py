@@ -49,6 +49,11 @@ def rates(epsilon, n_levels):
     return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
 
 
+def zcdp_cost(epsilon, n_levels):
+    """The rho of :func:`private_quantiles`, which is as well rho-zCDP: half the sum of the squares of its rates."""
+    return math.inf if epsilon == math.inf else sum(rate**2 for rate in rates(epsilon, n_levels)) / 2
+
+
 def medians(positions, n_positions, rates, source):
     """Medians with noise: of all positions, of those on either side of that median, and so on.
 

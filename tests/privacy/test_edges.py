@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement, pairwise, permutations
 
 import numpy as np
 import pytest
@@ -251,7 +251,7 @@ def written_down(column, rates):
     return {places[1:-1]: probability for places, probability in laws.items()}
 
 
-def largest_loss(n, rates_of, monkeypatch, levels=2):
+def largest(divergence, n, rates_of, monkeypatch, levels=2):
     """Over columns of n records on four places and all replacements, those that turn a value missing included."""
     symbols = (None, 0, 1, LINES[levels] - 1)
     laws = {}
@@ -261,9 +261,13 @@ def largest_loss(n, rates_of, monkeypatch, levels=2):
     neighbours = [
         (tuple(sorted((*rest, i))), tuple(sorted((*rest, j))))
         for rest in combinations_with_replacement(range(4), n - 1)
-        for i, j in combinations(range(4), 2)
+        for i, j in permutations(range(4), 2)
     ]
-    return max(largest_log_ratio(laws[here], laws[there]) for here, there in neighbours)
+    return max(divergence(laws[here], laws[there]) for here, there in neighbours)
+
+
+def largest_loss(*arguments):
+    return largest(largest_log_ratio, *arguments)
 
 
 @pytest.mark.parametrize("column", [(), (1,), (0, 0, 2), (None, 0, 1, 1, 2), (2, 2, 2, 2)])
@@ -298,6 +302,21 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
     assert largest_loss(3, BROKEN[name], monkeypatch) > 1.1 * EPSILON
+
+
+@pytest.mark.parametrize("order", [1.0001, 2, 8])
+@pytest.mark.parametrize("n, levels", [(4, 1), (3, 2)])
+def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, order, monkeypatch):
+    def renyi(here, there):
+        return math.log(sum(p**order * there[places] ** (1 - order) for places, p in here.items())) / (order - 1)
+
+    def divergence(factor):
+        return largest(renyi, n, lambda column: [factor * rate for rate in rates(EPSILON, levels)], monkeypatch, levels)
+
+    limit = order * edges.zcdp_cost(EPSILON, levels)
+    assert divergence(1) <= limit
+    if order < 8:
+        assert divergence(2) > limit
 
 
 # --- Quantiles ----------------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from skdpmic.privacy import noise
 from skdpmic.privacy.noise import (
     _bernoulli_exp,
     _bernoulli_exp_any,
-    uniform_below,
     discrete_gaussian,
     discrete_laplace,
     entropy_source,
     exponential_choice,
     geometric,
+    uniform_below,
 )
 from tests.privacy.laws import gaussian_p_value, geometric_p_value, laplace_p_value
 
