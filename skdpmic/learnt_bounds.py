@@ -3,7 +3,6 @@
 import math
 import warnings
 from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -12,7 +11,6 @@ from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import refuse_dates, refuse_masked, refuse_repeated
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
-from skdpmic.privacy.filters import round_up
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.uncached import never_cached
@@ -73,11 +71,10 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     1488). Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How many
     values are missing stays private.
 
-    What comes out is a number of few bits near a quantile, as rare values of the data are not; round numbers are
-    likelier than others.
+    Every knot but the outer two is a number of 16 bits after the leading one; round numbers are likelier than others.
 
-    Give the columns about half of the whole budget, and what is made with the knots the rest. The same records pay for
-    both: epsilons add up.
+    What is made with the knots has a cost of its own, and the same records pay for both. For one pair of columns, a
+    third to a half of the sum is best spent on the knots (``docs/defaults.md``).
 
     Examples
     --------
@@ -103,8 +100,7 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     if random_state is not None:
         warn_of_seed(stacklevel=3)
     if ledger is not None:
-        rho = d * zcdp_cost(share, levels)
-        ledger.charge("private_bounds", epsilon, rho=round_up(rho, Fraction), n=n, d=d)
+        ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
 
     knots = {
         name: with_tails(private_quantiles(values[~np.isnan(values)], share, levels, source))

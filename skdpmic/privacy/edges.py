@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from skdpmic.privacy.filters import round_up
 from skdpmic.privacy.noise import uniform_below
 from skdpmic.privacy.number_line import N_POSITIONS, to_numbers, to_positions
 from skdpmic.privacy.weighted_choice import weighted_choice
@@ -49,9 +50,11 @@ def rates(epsilon, n_levels):
     return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
 
 
-def zcdp_cost(epsilon, n_levels):
-    """The rho of :func:`private_quantiles`, which is as well rho-zCDP: half the sum of the squares of its rates."""
-    return math.inf if epsilon == math.inf else sum(rate**2 for rate in rates(epsilon, n_levels)) / 2
+def zcdp_cost(epsilon, n_levels, n_columns):
+    """The rho of as many :func:`private_quantiles`, rounded up: for each, half the sum of the squares of its rates."""
+    if epsilon == math.inf:
+        return math.inf
+    return round_up(n_columns * sum(rate**2 for rate in rates(epsilon, n_levels)) / 2, Fraction)
 
 
 def medians(positions, n_positions, rates, source):
@@ -84,6 +87,6 @@ def _median(positions, first, last, rate, source):
     ends = np.concatenate([[first - 1], positions[within], [last]])
     n_places = np.diff(ends)  # those below which the same number of positions lie, 0 ... size
     size = len(ends) - 2
-    from_half = np.abs(2 * np.arange(size + 1) - size)  # twice, to be whole
+    from_half = np.abs(2 * np.arange(size + 1, dtype=np.int64) - size)  # twice, to be whole
     below = weighted_choice(n_places, from_half, rate / 2, source)
     return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])

@@ -15,8 +15,8 @@ _LARGEST_CODE = (2047 << _BITS) - 1
 
 # Powers of two at which an octave's weight changes, and the weight from there on.
 _BANDS = {-1023: 1, -64: 32, -16: 256, 24: 32, 64: 1}
-_FIRST_CODES = np.array([max(1, (power + _EXPONENT_OF_ONE) << _BITS) for power in _BANDS])
-_BAND_WEIGHTS = np.array(list(_BANDS.values()))
+_FIRST_CODES = np.array([max(1, (power + _EXPONENT_OF_ONE) << _BITS) for power in _BANDS], dtype=np.int64)
+_BAND_WEIGHTS = np.array(list(_BANDS.values()), dtype=np.int64)
 
 _PLACES_IN_CELL_BITS = 20
 PLACES_IN_CELL = 1 << _PLACES_IN_CELL_BITS  # a cell, which is one rounded number, is a run of positions
@@ -42,7 +42,7 @@ def _weight_to(codes):
     return _WEIGHT_BELOW_BANDS[band] + _BAND_WEIGHTS[band] * (_weight_of_codes_to(codes) - _BAND_STARTS[band])
 
 
-_WEIGHT_OF_A_SIGN = int(_weight_to(np.array(_LARGEST_CODE)))
+_WEIGHT_OF_A_SIGN = int(_weight_to(np.int64(_LARGEST_CODE)))
 N_POSITIONS = (2 * _WEIGHT_OF_A_SIGN + _WEIGHT_OF_ZERO) * PLACES_IN_CELL
 
 
@@ -80,7 +80,7 @@ def to_numbers(positions):
     float64 ndarray of shape (n,)
     """
     weights = positions >> _PLACES_IN_CELL_BITS
-    codes = np.full(len(positions), -_LARGEST_CODE)
+    codes = np.full(len(positions), -_LARGEST_CODE, dtype=np.int64)
     for bit in reversed(range((2 * _LARGEST_CODE).bit_length())):
         higher = np.minimum(codes + (1 << bit), _LARGEST_CODE)
         codes = np.where(_starts(higher) <= weights, higher, codes)

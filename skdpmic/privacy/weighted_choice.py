@@ -11,7 +11,7 @@ import numpy as np
 
 _BITS = 60  # of the integers that proposals are drawn by
 _MORE_BITS = 64
-_SLACK = 1 + 2.0**-40  # far more than the fifty roundings of a ceiling take
+_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling take
 
 
 def weighted_choice(weights, losses, rate, source):
