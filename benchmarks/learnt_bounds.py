@@ -7,10 +7,11 @@ real       Pairs of real columns, for several epsilon and shares of it that pay 
 simulated  The 21 relationships of skdpmic.datasets at R2 = 0.7, with both variables as they are or so transformed that
            their law is exponential, lognormal (sigma 2) or Pareto (exponent 1), which leaves MICe as it is.
 
-Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which no more than a fifth
-of the rows are missing, and whose MICe is above 0.1, at most four a table, chosen by a seed; 10,000 rows each, chosen by
-a seed. Reported are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least,
-and the mean absolute error of a private score against MICe.
+Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which a fifth of the rows
+are missing at most, and whose MICe is above 0.1; at most four a table, and 10,000 rows each, chosen by a seed.
+
+Printed are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least, and
+the mean absolute error of a private score against MICe.
 """
 
 import argparse

@@ -79,7 +79,7 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPMICScorer, mic_r_laplace, private_bounds
+    >>> from skdpmic import private_bounds
     >>> rng = np.random.default_rng(0)
     >>> income = rng.lognormal(mean=10, sigma=2, size=20_000)
     >>> knots = private_bounds(income, epsilon=0.5)

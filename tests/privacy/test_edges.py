@@ -95,9 +95,9 @@ def test_octaves_of_everyday_size_weigh_more_and_none_weighs_nothing():
 # --- An exact choice ------------------------------------------------------------------------------------------------
 
 
-def exact_exponential(x):
+def exact_exponential(x, digits=120):
     with localcontext() as context:
-        context.prec = 120
+        context.prec = digits
         return (-Decimal(x.numerator) / Decimal(x.denominator)).exp()
 
 
@@ -109,6 +109,15 @@ def test_bounds_of_an_exponential_hold_it_and_are_near(x, precision):
         context.prec = 120
         assert below <= exact_exponential(Fraction(x)) * 2**precision <= above
     assert above - below <= 2
+
+
+def test_no_bound_of_an_exponential_is_off_by_what_rounding_takes():
+    # A margin left out is a thousandth of a unit: one in a thousand of these would be on the wrong side.
+    random = np.random.default_rng(0)
+    for numerator, denominator in random.integers(1, 2**20, size=(5000, 2)).tolist():
+        x = Fraction(numerator, denominator)
+        below, above = exponential_bounds(x, 20)
+        assert below <= exact_exponential(x, 40) * 2**20 <= above
 
 
 CHOICES = {  # weights, losses, rate
@@ -304,19 +313,22 @@ def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
     assert largest_loss(3, BROKEN[name], monkeypatch) > 1.1 * EPSILON
 
 
-@pytest.mark.parametrize("order", [1.0001, 2, 8])
 @pytest.mark.parametrize("n, levels", [(4, 1), (3, 2)])
-def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, order, monkeypatch):
-    def renyi(here, there):
+def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, monkeypatch):
+    rho = edges.zcdp_cost(EPSILON, levels, 1)
+
+    def renyi(here, there, order):
         return math.log(sum(p**order * there[places] ** (1 - order) for places, p in here.items())) / (order - 1)
 
-    def divergence(factor):
-        return largest(renyi, n, lambda column: [factor * rate for rate in rates(EPSILON, levels)], monkeypatch, levels)
+    def share_of_rho(here, there):
+        return max(renyi(here, there, order) / (order * rho) for order in (1.0001, 2, 8))
 
-    limit = order * edges.zcdp_cost(EPSILON, levels, 1)
-    assert divergence(1) <= limit
-    if order < 8:
-        assert divergence(2) > limit
+    def largest_share(factor):
+        its_rates = [factor * rate for rate in rates(EPSILON, levels)]
+        return largest(share_of_rho, n, lambda column: its_rates, monkeypatch, levels)
+
+    assert 0.38 < largest_share(1) <= 1
+    assert largest_share(2) > 1
 
 
 # --- Quantiles ----------------------------------------------------------------------------------------------------
