@@ -73,6 +73,8 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
 
     Every knot but the outer two is a number of 16 bits after the leading one; round numbers are likelier than others.
 
+    Protected is one row: a person with m rows is protected at m times epsilon.
+
     What is made with the knots has a cost of its own, and the same records pay for both. For one pair of columns, a
     third to a half of the sum is best spent on the knots (``docs/defaults.md``).
 
