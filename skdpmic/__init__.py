@@ -8,6 +8,7 @@ from skdpmic.dependence.mic_e import mic_e
 from skdpmic.dependence.mic_r import mic_r
 from skdpmic.dependence.mtv_r import mtv_r
 from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
+from skdpmic.learnt_bounds import private_bounds
 from skdpmic.pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from skdpmic.pairs.mtv import mtv_r_laplace
 from skdpmic.pairs.ranks import (
@@ -46,6 +47,7 @@ __all__ = [
     "mic_r_laplace",
     "mtv_r",
     "mtv_r_laplace",
+    "private_bounds",
     "search_cost",
     "spearman_laplace",
 ]

@@ -28,6 +28,7 @@ SCORES_LAW = (
 )
 SAME_EPSILON = "privacy/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
+NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -80,6 +81,33 @@ MUTANTS = [
            "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
     Mutant("privacy/sensitivity.py", "_ROUND_UP = 1 + 2.0**-45", "_ROUND_UP = 1.0",
            "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
+    # --- Knots
+    Mutant("privacy/edges.py", "epsilon / 2 * Fraction(", "epsilon * Fraction(",
+           "privacy/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),
+    Mutant("privacy/edges.py", "Fraction(2**level, 2**n_levels - 1)", "Fraction(2**level, 2**level)",
+           f"{NO_COLUMN}[2-2-0.6]"),
+    Mutant("privacy/edges.py", "weighted_choice(n_places, from_half, rate / 2, source)",
+           "weighted_choice(n_places, from_half, rate, source)", f"{NO_COLUMN}[4-1-0.98]"),
+    Mutant("privacy/edges.py", "np.searchsorted(positions, (first, last))",
+           "np.searchsorted(positions, (first, last + 1))",
+           "privacy/test_edges.py::test_medians_have_the_law_of_the_theorem[column2]"),
+    Mutant("privacy/edges.py", "np.searchsorted(positions, (first, last))", "(0, len(positions))",
+           "privacy/test_edges.py::test_medians_have_the_law_of_the_theorem[column3]"),
+    Mutant("privacy/edges.py", "in rates(epsilon, n_levels)) / 2,", "in rates(epsilon, n_levels)) / 8,",
+           "privacy/test_edges.py::test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not[4-1]"),
+    Mutant("privacy/weighted_choice.py", ".astype(np.int64) + 1, 0), shift", ".astype(np.int64), 0), shift",
+           "privacy/test_edges.py::test_a_proposal_is_never_too_unlikely"),
+    Mutant("privacy/weighted_choice.py", "total - margin, 0", "total + margin, 0",
+           "privacy/test_edges.py::test_no_bound_of_an_exponential_is_off_by_what_rounding_takes"),
+    Mutant("privacy/weighted_choice.py", "if (point + 1) << precision <=", "if point << precision <=",
+           "privacy/test_edges.py::test_a_coin_takes_as_many_bits_as_it_needs"),
+    Mutant("learnt_bounds.py", "zcdp_cost(share, levels, d)", "zcdp_cost(share, levels, 1)",
+           "test_learnt_bounds.py::test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost"),
+    Mutant("learnt_bounds.py", "exact(epsilon) / d", "exact(epsilon)",
+           "test_learnt_bounds.py::test_what_other_columns_hold_does_not_move_the_cost_of_one"),
+    Mutant("learnt_bounds.py", "levels = n_levels(n, share)",
+           "levels = n_levels(min(int((~np.isnan(values)).sum()) for values in columns.values()), share)",
+           "test_learnt_bounds.py::test_how_many_values_are_missing_changes_no_rate"),
     # --- Noise
     Mutant("privacy/mechanisms.py", "math.ceil(steps / exact(epsilon))", "math.floor(steps / exact(epsilon))",
            "privacy/test_mechanisms.py::test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it"),

@@ -17,7 +17,7 @@ LAYERS = [
     {"privacy", "datasets"},
     {"defaults", "mtv_defaults", "table"},
     {"statistics"},
-    {"counting", "release", "pairs", "plotting"},
+    {"counting", "learnt_bounds", "release", "pairs", "plotting"},
     {"estimator"},
     {"pieces"},
     {"scorer", "selector"},

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, RangeGridSketch, dp_mic_classif
+from skdpmic import DPMICScorer, DPMICSelector, RangeGridSketch, dp_mic_classif, private_bounds
 
 SECRET = 0.8675309
 N = 20
@@ -39,6 +39,7 @@ CALLS = {
     "select": lambda X, y: DPMICSelector(k=1, **PUBLIC).fit(X, y),
     "first chunk": lambda X, y: DPMICScorer(**PUBLIC).partial_fit(X, y),
     "another chunk": lambda X, y: DPMICScorer(**PUBLIC).partial_fit(np.zeros((4, 3)), np.zeros(4)).partial_fit(X, y),
+    "bounds": lambda X, y: (private_bounds(X, epsilon=9), private_bounds(y, epsilon=9)),
     "sketch": lambda X, y: RangeGridSketch(n_features=3, **PUBLIC).update(X, y),
 }
 

@@ -65,7 +65,7 @@ def discrete_laplace(scale, size, source):
     pending = np.arange(size)
     while len(pending):
         magnitude = geometric(scale, len(pending), source)
-        negative = _uniform_below(2, len(pending), source) == 0
+        negative = uniform_below(2, len(pending), source) == 0
         accepted = ~(negative & (magnitude == 0))  # else zero would be drawn twice as often as it should
         draws[pending[accepted]] = np.where(negative, -magnitude, magnitude)[accepted]
         pending = pending[~accepted]
@@ -96,7 +96,7 @@ def geometric(scale, size, source):
     u = np.zeros(size, dtype=object)
     pending = np.arange(size)
     while len(pending):
-        candidates = _uniform_below(t, len(pending), source)
+        candidates = uniform_below(t, len(pending), source)
         accepted = _bernoulli_exp(candidates, t, source)
         u[pending[accepted]] = candidates[accepted]
         pending = pending[~accepted]
@@ -160,7 +160,7 @@ def exponential_choice(scores, scale, source):
     """
     gaps = scores.max() - scores
     while True:  # of as many candidates as there are scores, one or more is kept on average
-        candidates = _uniform_below(len(gaps), len(gaps), source)
+        candidates = uniform_below(len(gaps), len(gaps), source)
         accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, source))
         if len(accepted):
             return int(candidates[accepted[0]])
@@ -194,14 +194,14 @@ def _bernoulli_exp(numerators, denominator, source):
     trial = 0
     while len(running):
         trial += 1
-        success = _uniform_below(denominator, len(running), source) < numerators[running]
-        success &= _uniform_below(trial, len(running), source) == 0
+        success = uniform_below(denominator, len(running), source) < numerators[running]
+        success &= uniform_below(trial, len(running), source) == 0
         running = running[success]
         successes[running] += 1
     return successes % 2 == 0
 
 
-def _uniform_below(bound, size, source):
+def uniform_below(bound, size, source):
     """Uniform integers in [0, bound): as many random bits as `bound` has, drawn again where they reach it."""
     n_bits = (bound - 1).bit_length()
     if n_bits == 0:

@@ -152,7 +152,7 @@ def law_over_paths(run, n_paths=1000):
 
 
 def choose_uniformly(monkeypatch, choose):
-    monkeypatch.setattr(noise, "_uniform_below", lambda bound, *_: np.array([choose([1 / bound] * bound)]))
+    monkeypatch.setattr(noise, "uniform_below", lambda bound, *_: np.array([choose([1 / bound] * bound)]))
 
 
 def assert_law(found, unexplored, expected):
@@ -205,7 +205,7 @@ def test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law(scal
 def test_a_sampler_that_counts_zero_twice_is_found_out(monkeypatch):
     def zero_twice(scale, size, source):
         magnitude = noise.geometric(scale, size, source)
-        return np.where(noise._uniform_below(2, size, source) == 0, -magnitude, magnitude)
+        return np.where(noise.uniform_below(2, size, source) == 0, -magnitude, magnitude)
 
     found, _ = law_given_magnitudes(zero_twice, 2, monkeypatch)
     assert found[0] > 1.2 * (discrete_laplace_cdf(0, 2) - discrete_laplace_cdf(-1, 2))

@@ -11,12 +11,12 @@ from skdpmic.privacy import noise
 from skdpmic.privacy.noise import (
     _bernoulli_exp,
     _bernoulli_exp_any,
-    _uniform_below,
     discrete_gaussian,
     discrete_laplace,
     entropy_source,
     exponential_choice,
     geometric,
+    uniform_below,
 )
 from tests.privacy.laws import gaussian_p_value, geometric_p_value, laplace_p_value
 
@@ -145,7 +145,7 @@ def test_uniform_below_uses_every_accepted_byte_equally(bound):
     # A source that counts through all bytes gives each number equally often, if no bit is favoured.
     counter = iter(range(10**9))
     source = lambda n_bytes: bytes(next(counter) % 256 for _ in range(n_bytes))  # noqa: E731
-    draws = _uniform_below(bound, 256 * 4, source)
+    draws = uniform_below(bound, 256 * 4, source)
     assert draws.min() >= 0
     assert draws.max() < bound
     if bound & (bound - 1) == 0:
@@ -154,7 +154,7 @@ def test_uniform_below_uses_every_accepted_byte_equally(bound):
 
 @pytest.mark.parametrize("bound", [2**62, 2**63, 2**64 - 1, 10**40])
 def test_uniform_below_reaches_all_of_a_large_range(bound):
-    draws = _uniform_below(bound, 2000, entropy_source(0))
+    draws = uniform_below(bound, 2000, entropy_source(0))
     assert 0 <= min(draws) < bound / 100
     assert bound * 99 / 100 < max(draws) < bound
 

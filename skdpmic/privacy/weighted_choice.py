@@ -1,0 +1,101 @@
+"""A choice by weight and loss, exact although its probabilities are no fractions (``docs/theory/learnt_edges.md``).
+
+Floating point only proposes: each proposal is at least as likely as it should be, and is kept with the probability that
+makes up for the difference, which is decided by integers, of as many bits as it takes.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+_BITS = 60  # of the integers that proposals are drawn by
+_MORE_BITS = 64
+_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling take
+
+
+def weighted_choice(weights, losses, rate, source):
+    """An index, drawn with probability proportional to ``weight * exp(-rate * loss)``.
+
+    Parameters
+    ----------
+    weights : int64 ndarray of shape (n_choices,)
+        At least 0, not all 0, with a sum below 2**58.
+    losses : int64 ndarray of shape (n_choices,)
+        At least 0.
+    rate : Fraction, at least 0, or infinity
+        With infinity, the choice is among the least losses, by weight.
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int
+    """
+    losses = losses - losses[weights > 0].min()
+    if rate == math.inf:
+        weights, rate = np.where(losses == 0, weights, 0), Fraction(0)
+    ceilings, shift = _ceilings(weights, losses, rate)
+    ends = np.cumsum(ceilings)
+    while True:
+        point = int.from_bytes(source(8), "little") >> (64 - _BITS)
+        i = int(np.searchsorted(ends, point, side="right"))
+        if i < len(ends):
+            offset = point - int(ends[i] - ceilings[i])
+            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), source):
+                return i
+
+
+def _ceilings(weights, losses, rate):
+    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is nearly 2**_BITS at most; and the shift."""
+    ceilings = weights * _exponentials(losses, rate) * _SLACK
+    shift = _BITS - 1 - math.frexp(ceilings.sum())[1]
+    # One more than the floor, also where a product was too small for a float.
+    return np.where(weights > 0, np.ldexp(ceilings, shift).astype(np.int64) + 1, 0), shift
+
+
+def _exponentials(losses, rate):
+    """``exp(-rate * loss)``, but for rounding: a product over the bits of each loss."""
+    product = np.ones(len(losses))
+    for bit in range(int(losses.max()).bit_length()):
+        _, above = exponential_bounds(rate * 2**bit, 128)
+        product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
+    return product
+
+
+def _is_below(whole, weight, x, source):
+    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until that is certain."""
+    n_bits, point = 0, whole
+    while True:
+        precision = n_bits + weight.bit_length() + _MORE_BITS
+        below, above = exponential_bounds(x, precision)
+        if (point + 1) << precision <= (weight * below) << n_bits:
+            return True
+        if point << precision >= (weight * above) << n_bits:
+            return False
+        point = (point << _MORE_BITS) + int.from_bytes(source(_MORE_BITS // 8), "little")
+        n_bits += _MORE_BITS
+
+
+def exponential_bounds(x, precision):
+    """Integers below and above ``2**precision * exp(-x)``, and not far from it.
+
+    Parameters
+    ----------
+    x : Fraction, at least 0
+    precision : int
+    """
+    halvings = math.floor(x).bit_length()
+    bits = precision + 2 * halvings + 16
+    y = math.floor(x * 2 ** (bits - halvings))  # x, halved until it is below 1
+    term, total, sign, k = 1 << bits, 0, 1, 0
+    while term:
+        total += sign * term
+        sign, k = -sign, k + 1
+        term = (term * y >> bits) // k
+    # Each term is at most 3 too small, one more than all is left out, and y was rounded.
+    margin = 3 * k + 8
+    below, above = max(total - margin, 0), min(total + margin, 1 << bits)
+    for _ in range(halvings):
+        below, above = below * below >> bits, -(-above * above >> bits)
+    return below >> (bits - precision), -(-above >> (bits - precision))
