@@ -4,10 +4,9 @@ import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.checks.arguments import check_n_jobs
+from skdpmic.checks.fitted import check_published
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
@@ -213,16 +212,6 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
-
-
-def check_published(estimator):
-    """Raise unless an estimator is fitted; in words of its own if records were counted and not yet published."""
-    if "_sketch" in vars(estimator) and not estimator.__sklearn_is_fitted__():
-        raise NotFittedError(
-            f"This {type(estimator).__name__} instance has counted records that are not published yet. Call 'publish' "
-            "before using this estimator."
-        )
-    check_is_fitted(estimator)
 
 
 def check_before_data(estimator, numbers_of_samples):

@@ -3,21 +3,29 @@
 import math
 import warnings
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import refuse_dates, refuse_masked, refuse_repeated
+from skdpmic.checks.readable import refuse_masked
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
+from skdpmic.table.features import by_number
+from skdpmic.table.reading import refuse_other_kinds
+from skdpmic.table.tables import Table, is_frame, open_table
+from skdpmic.table.values import OBJECTS, as_numbers, kind_of
 from skdpmic.uncached import never_cached
 
 _LARGEST = 2.0**1020  # of a quantile, so that differences of knots are floats
 _PUBLIC_POWERS = 2.0 ** np.arange(-10, 21)
 _MIN_SAMPLES = 4
+_FARTHEST = 2.0**42  # seconds: 139,000 years
 _THREE_DIGITS_UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
@@ -32,7 +40,8 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     Parameters
     ----------
     X : array-like of shape (n_samples,) or (n_samples, n_features), or dataframe
-        Real numbers, one record a row; at least 4. NaN, None and null are missing values. No dates.
+        Numbers, dates or durations, one record a row; at least 4. Missing values count nowhere. Columns of booleans,
+        and of types that declare their labels, are left out.
     epsilon : float
         Privacy budget of all columns together, above 0; each column has an equal share of it. Infinity gives quantiles
         without noise.
@@ -46,8 +55,9 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     Returns
     -------
     ndarray of shape (n_knots,), or dict
-        Of one column, such as a target, its knots: increasing numbers, 3 or more, which may differ in number from
-        column to column. Of a table, a dict of such arrays by name, or by number if the columns have no names.
+        Of one column, such as a target, its knots: increasing numbers, or dates or durations as in the column, 3 or
+        more, which may differ in number from column to column. Of a table, a dict of such arrays by name, or by number
+        if the columns have no names.
 
     Raises
     ------
@@ -92,23 +102,35 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     check_ledger(ledger)
     source = entropy_source(random_state)
     columns, is_table = _read_columns(X, categories)
-    n, d = len(next(iter(columns.values()))), len(columns)
+    n, d = len(next(iter(columns.values())).values), len(columns)
     share = math.inf if epsilon == math.inf else exact(epsilon) / d
     levels = n_levels(n, share)
     if levels == 0:
         _warn_that_nothing_is_learnt(n, d, epsilon)
-        knots = {name: _public_knots() for name in columns}
+        knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
         return knots if is_table else knots[0]
     if random_state is not None:
         warn_of_seed(stacklevel=3)
     if ledger is not None:
         ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
 
-    knots = {
-        name: with_tails(private_quantiles(values[~np.isnan(values)], share, levels, source))
-        for name, values in columns.items()
-    }
+    knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
     return knots if is_table else knots[0]
+
+
+def _learnt(column, share, levels, source):
+    present = column.values[~np.isnan(column.values)]
+    return _in_unit(with_tails(private_quantiles(present, share, levels, source)), column.unit)
+
+
+def _in_unit(knots, unit):
+    """Knots as dates or durations, if the column holds such: at least three, each a microsecond or more apart."""
+    if unit is None:
+        return knots
+    microseconds = np.unique(np.rint(np.clip(knots, -_FARTHEST, _FARTHEST) * 1e6).astype(np.int64))
+    if len(microseconds) < 3:
+        microseconds = microseconds[0] + np.arange(-1, 2)
+    return microseconds.astype(unit)
 
 
 def with_tails(quantiles):
@@ -142,56 +164,50 @@ def _warn_that_nothing_is_learnt(n, d, epsilon):
 
 
 def _read_columns(X, categories):
-    """The columns as floats by name or number, NaN where missing; and whether X is a table."""
-    refuse_masked(X, "X")
-    _check_names(X)
-    frame = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
-    if isinstance(frame, nw.DataFrame):
-        columns, is_table = {name: frame[name] for name in frame.columns}, True
-    elif isinstance(frame, nw.Series):
-        columns, is_table = {0: frame}, False
-    else:
-        array = without_data(np.asarray, X)
-        if array.ndim not in (1, 2):
-            raise ValueError(f"X must be 1- or 2-dimensional, got an array of shape {array.shape}.")
-        columns, is_table = dict(enumerate(array.T)) if array.ndim == 2 else {0: array}, array.ndim == 2
-    read = {name: _read(values, name, is_table) for name, values in _numeric(columns, categories, is_table).items()}
-    n = len(next(iter(read.values())))
-    if n < _MIN_SAMPLES:
-        raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={n}.")
-    return read, is_table
-
-
-def _check_names(X):
-    if hasattr(X, "columns"):
-        refuse_repeated(list(X.columns), "X must have a different name for each column")
-
-
-def _numeric(columns, categories, is_table):
-    """The columns that are no categories."""
-    if categories is None:
-        categories = {}
-    if not isinstance(categories, dict):
+    """The columns of numbers or dates by name or number, and whether X is a table."""
+    if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
-    unknown = [name for name in categories if not is_table or name not in columns]
-    if unknown:
-        raise ValueError(f"categories must be of columns of X, got {unknown[:5]}, which X has not.")
-    if len(columns) == len(categories):
+    is_table = is_frame(X) or np.ndim(X) != 1
+    if is_table:
+        table = open_table(_Reader(), X, as_objects=categories is not None, least=_MIN_SAMPLES)
+    else:
+        table = _table_of(X)
+    names = table.names_as_text()
+    nominal = by_number(categories or {}, "categories", table.n_features, names).keys() | table.declared().keys()
+    numeric = [j for j in range(table.n_features) if j not in nominal]
+    if not numeric:
         raise ValueError("X must have a column that is not in categories, as there is nothing to learn otherwise.")
-    return {name: values for name, values in columns.items() if name not in categories}
+    refuse_other_kinds(table, dict.fromkeys(numeric, Order()))
+    return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
 
 
-def _read(values, name, is_table):
-    label = f"column {name!r} of X" if is_table else "X"
-    refuse_dates(values if isinstance(values, np.ndarray) else values.to_native(), label)
-    if isinstance(values, nw.Series) and (values.dtype.is_numeric() or values.dtype == nw.Boolean):
-        values = values.cast(nw.Float64).to_numpy()
-    array = without_data(np.asarray, values)
-    if array.dtype.kind == "O" and not any(isinstance(value, str | bytes) for value in array):
-        array = without_data(np.asarray, array, np.float64)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{label} must hold real numbers, got dtype {array.dtype}.")
-    array = array.astype(np.float64)
-    if np.isinf(array).any():
-        raise ValueError(f"{label} must hold finite numbers or missing values, got infinity.")
-    return array
+def _table_of(column):
+    """A table of one column."""
+    refuse_masked(column, "X")
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    values = series if isinstance(series, nw.Series) else without_data(np.asarray, column)
+    if len(values) < _MIN_SAMPLES:
+        raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={len(values)}.")
+    return Table(len(values), 1, None, lambda j: values)
+
+
+class _Reader(BaseEstimator):
+    """What scikit-learn's checks of a table ask for."""
+
+
+class _Column(NamedTuple):
+    """A column as floats. As sensitive as the column itself."""
+
+    values: np.ndarray  # float64 (n_samples,), NaN where missing
+    unit: str | None  # what its knots are to be: "M8[us]", "m8[us]" or, of numbers, None
+
+
+def _read(table, j, is_table):
+    column = table.column_at(j)
+    kind = kind_of(column)
+    of, unit = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None))
+    label = f"column {table.name_of(j)!r} of X" if is_table else "X"
+    return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit)
+
+
+_OF_DATES = {DATES: ((DATES,), "M8[us]"), DURATIONS: ((DURATIONS,), "m8[us]")}

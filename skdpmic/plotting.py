@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.estimator import check_published
+from skdpmic.checks.fitted import check_published
 
 
 class NoisyCountsDisplay:

@@ -3,7 +3,7 @@
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
-from skdpmic.estimator import check_published
+from skdpmic.checks.fitted import check_published
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.table.reading import read_numbers
 from skdpmic.uncached import never_cached

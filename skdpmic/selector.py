@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 
 from skdpmic.checks.errors import without_data
-from skdpmic.estimator import check_published
+from skdpmic.checks.fitted import check_published
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros

@@ -38,7 +38,7 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
             "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories of features that hold "
             "labels. bounds='data' reads ranges from X and gives up the privacy guarantee."
         )
-    nominal = _by_number(categories or {}, "categories", n_features, names)
+    nominal = by_number(categories or {}, "categories", n_features, names)
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
     numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
     if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
@@ -60,7 +60,7 @@ def _numeric_axes(bounds, n_features, names):
     if asks_for_data(bounds):
         return dict.fromkeys(range(n_features))
     if isinstance(bounds, dict):
-        entries = _by_number(bounds, "bounds", n_features, names)
+        entries = by_number(bounds, "bounds", n_features, names)
         return {j: axis_of(entry, _label("bounds", j, names)) for j, entry in entries.items()}
     return dict(enumerate(axes_of(bounds, n_features)))
 
@@ -78,7 +78,7 @@ def _are_text(labels):
     return isinstance(labels[0], str)
 
 
-def _by_number(entries, parameter, n_features, names):
+def by_number(entries, parameter, n_features, names):
     """The entries of a dict by name or number, by number."""
     if not isinstance(entries, dict):
         raise ValueError(f"{parameter} must be a dict by name or number of a feature, got {entries!r}.")

@@ -79,7 +79,7 @@ def read_numbers(estimator, X):
         return table.values
     if table.is_sparse:
         return X
-    _refuse_other_kinds(table, [Range(0.0, 1.0)] * table.n_features)
+    refuse_other_kinds(table, dict.fromkeys(range(table.n_features), Range(0.0, 1.0)))
     return np.column_stack([_read(table, j, Range(0.0, 1.0)) for j in range(table.n_features)])
 
 
@@ -106,7 +106,7 @@ def read_columns(table, axes):
     """
     if table.values is not None and all(type(axis) in (Range, Order) for axis in axes):
         return table.values.T, axes
-    _refuse_other_kinds(table, axes)
+    refuse_other_kinds(table, dict(enumerate(axes)))
     if table.is_sparse and None not in axes:  # its values were checked, and it is not to be made dense as a whole
         return Columns([partial(_place, table, j, axis) for j, axis in enumerate(axes)], table.n_samples), axes
     columns = [_read(table, j, axis) for j, axis in enumerate(axes)]
@@ -131,16 +131,17 @@ def _with_axis(column, axis):
     return with_range_of_data(column) if axis is None else (column, axis)
 
 
-def _refuse_other_kinds(table, axes):
-    """Raise if a column is of another type than bounds and categories say."""
+def refuse_other_kinds(table, axes):
+    """Raise if a column is of another type than bounds and categories say: the axis of each, by its number."""
     wrong = {}
-    for j, axis in enumerate(axes):
+    for j, axis in axes.items():
         column = table.column_at(j)
         kind, described = kind_of(column), _described(axis)
         if kind not in _KINDS[described] and not is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
+        found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
         raise ValueError(
             f"X must hold what bounds and categories say, got {found}. Give the public labels of text in categories, "
             "and the bounds of dates or durations as such."

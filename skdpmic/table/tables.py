@@ -109,7 +109,8 @@ def is_lazy(X):
 
 def is_frame(X):
     """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
-    return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or hasattr(X, "__arrow_c_stream__")
+    is_stream = hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X)
+    return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
 
 
 def as_frame(X):

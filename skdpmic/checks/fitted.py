@@ -1,0 +1,14 @@
+"""Whether an estimator has published what it is asked for."""
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+
+def check_published(estimator):
+    """Raise unless an estimator is fitted; in words of its own if records were counted and not yet published."""
+    if "_sketch" in vars(estimator) and not estimator.__sklearn_is_fitted__():
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance has counted records that are not published yet. Call 'publish' "
+            "before using this estimator."
+        )
+    check_is_fitted(estimator)
