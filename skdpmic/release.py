@@ -79,6 +79,7 @@ class NoisyTables(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
+        measure.check(shape)
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
         measure.scorer_of_tables(shape.n_samples, mechanism.scale)  # whose grids are kept
         return mechanism

@@ -9,7 +9,7 @@ from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridS
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_c
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, check_correction, largest_rounding_error
 from skdpmic.dependence.optimize_axis import entropy_table
-from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
+from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.measure import Measure
 
@@ -106,6 +106,10 @@ class MicRTables:
     def counts(self, target_bounds):
         """What counts features."""
         return TableGrids(target_bounds, self.n_classes, self.n_parts)
+
+    def check(self, shape):
+        """Raise unless there are tables of all features."""
+        check_have_ranges(shape.scales)
 
     def scorer_of_tables(self, n, scale):
         """What estimates scores from tables of n records with noise of that scale; made of public numbers."""
