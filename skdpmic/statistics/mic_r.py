@@ -60,6 +60,8 @@ class MicRGrids(Measure):
     n_classes: int | None
     correction: str | None
 
+    chance_rate = 1.0  # by which power of n the score of independent variables falls
+
     def sensitivity(self, shape):
         """In bits."""
         return mic_r_sensitivity(shape.n_samples)

@@ -39,6 +39,8 @@ class MtvRGrids(Measure):
     c: float
     n_classes: int | None
 
+    chance_rate = 0.5  # by which power of n the score of independent variables falls
+
     @cached_property
     def _family(self):
         if self.n_classes is None:
