@@ -40,12 +40,12 @@ class _Counts:
             return counts
         counts = np.zeros(n_columns * (n_master + 1), dtype=np.uint32)
         parts, n_missing = parts_and_missing(x, scale, n_master)
-        if n_missing > 0:
-            is_missing = parts == n_master
-            counts[n_columns * n_master :] = np.bincount(columns[is_missing], minlength=n_columns)
-            columns, parts = columns[~is_missing], parts[~is_missing]
-        add_records(counts, columns, parts, n_master)
-        return counts
+        if n_missing == 0:
+            add_records(counts, columns, parts, n_master)
+            return counts
+        add_records(counts, columns, parts, n_master + 1)
+        table = counts.reshape(n_columns, -1)
+        return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
 
     def scorer(self, n):
         """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
