@@ -65,7 +65,7 @@ class CodeGrids(RangePlacer):
 
     def _cells(self, lo, hi):
         edges, first_cell = refine(lo, hi, self._partitions)
-        return np.append(edges, np.nan), cells_of(first_cell, len(edges) + 1, self._edges), None
+        return np.append(edges, np.nan), (cells_of(first_cell, len(edges) + 1, self._edges), None)
 
     def place_codes(self, codes):
         """Codes as a column."""

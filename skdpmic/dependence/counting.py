@@ -193,9 +193,8 @@ def cells_of(first_cell, n_cells, edges):
 
 def _with_missing(cells, sizes):
     """The cells and, after them, one for missing values, which is a part of its own of each partition."""
-    common = np.pad(cells.common, ((0, 0), (0, 1)))
-    common[:, -1] = cells.n_corners
-    starts = np.pad(cells.starts, ((0, 0), (0, 1)))
+    common = np.concatenate([cells.common, cells.n_corners[:, np.newaxis].astype(np.uint32)], axis=1)
+    starts = np.concatenate([cells.starts, np.zeros((len(sizes), 1), dtype=np.uint32)], axis=1)
     grid = np.arange(len(sizes))
     starts[grid, sizes + 1] = starts[grid, sizes] + 1
     return Cells(common, starts, cells.n_corners + 1)
@@ -216,24 +215,31 @@ class Column(NamedTuple):
 class RangePlacer(ABC):
     """What places numeric columns, which may have ranges of their own, into the cells of a `plan`."""
 
-    _latest = None, None
+    _latest = None, None, None
+    _latest_with_missing = None, None, None
 
     def place(self, values, bounds, may_miss=False):
         """The values as a column; with cells for missing ones, which are NaN, if there are any or if there may be."""
-        latest, cells = self._latest
+        latest, edges, cells = self._latest
         if latest != bounds:
-            cells = self._cells(*bounds)
-            self._latest = bounds, cells  # columns often have one range
-        edges, free, fixed = cells
+            edges, cells = self._cells(*bounds)
+            self._latest = bounds, edges, cells  # columns often have one range
         located, n_missing = locate_between(values, edges, *bounds)
-        if n_missing == 0 and not may_miss:
-            return Column(located, free, fixed)
-        free = _with_missing(free, self.plan[:, N_MASTER])
-        return Column(located, free, None if fixed is None else _with_missing(fixed, self.plan[:, N_FIXED]), True)
+        if n_missing > 0 or may_miss:
+            return Column(located, *self._with_missing(bounds, *cells), True)
+        return Column(located, *cells)
+
+    def _with_missing(self, bounds, free, fixed):
+        latest, *cells = self._latest_with_missing
+        if latest != bounds:
+            fixed = None if fixed is None else _with_missing(fixed, self.plan[:, N_FIXED])
+            cells = _with_missing(free, self.plan[:, N_MASTER]), fixed
+            self._latest_with_missing = bounds, *cells
+        return cells
 
     @abstractmethod
     def _cells(self, lo, hi):
-        """All edges of a range and, after them, NaN; its cells where it is merged, and where it is fixed, or None."""
+        """All edges of a range, and NaN after them; and its cells where it is merged, and where it is fixed or None."""
 
 
 def empty_tables(free, fixed):
@@ -261,14 +267,25 @@ def missing_first(tables, numbers, n_corners):
     n_corners : ndarray of shape (n_all_groups,)
         ``Cells.n_corners`` of the axis to be merged.
     """
-    for group in numbers:
-        start, height = tables.places[group].tolist()
-        below = tables.below[start : start + int(n_corners[group]) * height].reshape(-1, height)
-        below[1:] = below[:-1] + (below[-1] - below[-2])
-        below[0] = 0
+    _move_last_first(numbers, n_corners, tables.below, tables.places)
     cuts = np.zeros_like(tables.cuts)
     cuts[:, 1:] = tables.cuts[:, :-1] + np.uint32(1)
     return tables._replace(cuts=cuts)
+
+
+@jit
+def _move_last_first(groups, n_corners, below, places):
+    """Change ``Tables.below`` to what it would be if the last cell of each group were the first."""
+    one = np.uint64(1)
+    for i in range(np.uint64(len(groups))):
+        start, height, width = places[groups[i], 0], places[groups[i], 1], np.uint64(n_corners[groups[i]])
+        last = start + (width - one) * height
+        for u in range(height):
+            in_last = below[last + u] - below[last - height + u]
+            for t in range(one, width):
+                at = last + height - t * height + u
+                below[at] = below[at - height] + in_last
+            below[start + u] = 0
 
 
 @jit

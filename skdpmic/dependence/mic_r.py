@@ -124,7 +124,7 @@ class RangeGrids(RangePlacer):
         n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
         free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
         fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
-        return np.append(edges, np.nan), free, fixed
+        return np.append(edges, np.nan), (free, fixed)
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,8 @@ from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longe
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.partitions import locate, locate_between
 
+_UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
+
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
 
 # --- Counting -------------------------------------------------------------------------------------------------------
@@ -38,12 +40,12 @@ class _Counts:
             return counts
         counts = np.zeros(n_columns * (n_master + 1), dtype=np.uint32)
         parts, n_missing = parts_and_missing(x, scale, n_master)
-        if n_missing > 0:
-            is_missing = parts == n_master
-            counts[n_columns * n_master :] = np.bincount(columns[is_missing], minlength=n_columns)
-            columns, parts = columns[~is_missing], parts[~is_missing]
-        add_records(counts, columns, parts, n_master)
-        return counts
+        if n_missing == 0:
+            add_records(counts, columns, parts, n_master)
+            return counts
+        add_records(counts, columns, parts, n_master + 1)
+        table = counts.reshape(n_columns, -1)
+        return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
 
     def scorer(self, n):
         """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
@@ -142,7 +144,7 @@ class CountsScorer:
             if side.n_groups > 2:
                 k = np.arange(2, side.k_max + 1)
                 constants = self._per_length(side.n_groups, k), self._offsets(side, k)
-                self._others.append((np.array(side.groups), side.n_groups, side.size, side.k_max, constants))
+                self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
 
     def _by_chance(self, k, size):
         return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
@@ -170,7 +172,7 @@ class CountsScorer:
             per_length, offsets = self._of_bisections
             lengths = longest_on_lines(walk, self._bisections, self._k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
-        for groups, n_groups, _, k_max, (per_length, offsets) in self._others:
+        for groups, n_groups, k_max, (per_length, offsets) in self._others:
             lengths = longest(joined(walk, groups, n_groups), k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
         return min(largest, 1.0)
@@ -178,17 +180,19 @@ class CountsScorer:
     def _of_labels(self, table, n_labels):
         """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
         steps = self._n * table - np.outer(table.sum(axis=1), table.sum(axis=0))  # of the walk: n a_ij - r_i c_j
-        k = max(n_labels, 2)
         on_lines = 2 * np.abs(self._bisections @ steps).sum(axis=1)
-        entries = on_lines * self._per_length(2, k) - 2 * (self._by_chance(k, self._sizes) - self._coarsest)
+        entries = on_lines * self._per_length(2, steps.shape[1]) - self._offset_of_labels(n_labels, self._sizes) / 0.5
         largest = float(entries.max(initial=0.0))
-        for groups, n_groups, size, *_ in self._others:
+        for groups, n_groups, *_ in self._others:
             apart = joined(steps, groups, n_groups)
             of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
             for rows in (apart, *of_two):
-                offset = (self._by_chance(k, size) - self._coarsest) / _largest_variation(*rows.shape)
+                offset = self._offset_of_labels(n_labels, n_groups) / _largest_variation(*rows.shape)
                 largest = max(largest, float(np.abs(rows).sum() * self._per_length(*rows.shape) - offset))
         return min(largest, 1.0)
+
+    def _offset_of_labels(self, n_labels, size):
+        return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
 
 
 def _largest_variation(n_groups, k):

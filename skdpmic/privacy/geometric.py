@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, continuous_grids
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.partitions import equipartitions, range_axis
 from skdpmic.dependence.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
@@ -18,8 +19,17 @@ from skdpmic.privacy.noise import discrete_laplace
 # --- Counts: as sensitive as the records ----------------------------------------------------------------------
 
 
+def check_have_ranges(scales):
+    """Raise unless all features are numbers: the parts of a table are equal parts of a range."""
+    if any(isinstance(scale, Nominal) for scale in scales):
+        raise ValueError("mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'.")
+
+
 def parts_of_range(values, bounds, n_parts):
-    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` that each value lies in."""
+    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` that each value lies in.
+
+    A missing value, NaN, is in the first part: a part of its own, with noise on it, would cost all columns precision.
+    """
     partition = equipartitions(np.array([n_parts]))
     return range_axis(values, bounds, partition).cells.astype(np.int64)
 
@@ -42,6 +52,7 @@ class TableCounter:
 
     def count(self, x, bounds):
         """Records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
+        check_have_ranges([bounds])
         cells = parts_of_range(x, bounds, self.shape[0]) * self.shape[1] + self._target_parts
         return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 

@@ -15,8 +15,13 @@ from skdpmic.dependence.mic_r import (
     largest_rounding_error,
 )
 from skdpmic.dependence.optimize_axis import entropy_table
+<<<<<<< HEAD
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
+=======
+from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
+from skdpmic.privacy.sensitivity import mic_r_sensitivity
+>>>>>>> kernels
 from skdpmic.statistics.measure import Measure
 
 
@@ -75,6 +80,8 @@ class MicRGrids(Measure):
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
+    chance_rate = 1.0  # by which power of n the score of independent variables falls
+
     def sensitivity(self, shape):
         """In bits."""
         return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
@@ -125,6 +132,10 @@ class MicRTables:
     def counts(self, target_bounds):
         """What counts features."""
         return TableGrids(target_bounds, self.n_classes, self.n_parts)
+
+    def check(self, shape):
+        """Raise unless there are tables of all features."""
+        check_have_ranges(shape.scales)
 
     def scorer_of_tables(self, n, scale):
         """What estimates scores from tables of n records with noise of that scale; made of public numbers."""

@@ -47,6 +47,8 @@ class MtvRGrids(Measure):
         """
         return replace(self, rows_per_group=rows_per_group)
 
+    chance_rate = 0.5  # by which power of n the score of independent variables falls
+
     @cached_property
     def _family(self):
         has_numbers = self.n_classes is None

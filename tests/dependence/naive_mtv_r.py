@@ -50,7 +50,8 @@ def naive_score_of_codes(codes, columns, n_labels, family):
         apart = [(codes, n_labels + 2)]
         for rows, n_rows in apart + ([([min(code, 1) for code in codes], 2)] if n_labels == 2 else []):
             largest = naive_largest(len(set(groups)), n_rows)
-            offset = naive_offset(max(n_labels, 2), size, len(codes), family) / float(largest)
+            size_of_labels = size if len(set(groups)) == 2 else len(set(groups))
+            offset = 0.53 * naive_offset(max(n_labels, 2), size_of_labels, len(codes), family) / float(largest)
             best = max(best, naive_total_variation(rows, side) / largest - Fraction(offset))
     return min(best, Fraction(1))
 

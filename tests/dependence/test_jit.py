@@ -178,8 +178,11 @@ import gc
 import numpy as np
 from numba.core.registry import CPUDispatcher
 from skdpmic import *
+from skdpmic.dependence import mic_r as grids_of_mic_r
+from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.mtv_family import class_family
 from skdpmic.dependence.mtv_r import AgainstClasses
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.population import mic_star
 rng = np.random.default_rng(0)
 X = np.asfortranarray(rng.random((60, 2)))
@@ -194,6 +197,14 @@ for x, y in ((*X.T,), X.T.astype(np.float32), (X > 0.5).T, X.T.tolist(), np.arra
         rank_statistic(x, y, epsilon=1)
 for n_classes in (2, 5):
     AgainstClasses(np.arange(60) % n_classes, class_family(20, 4, n_classes)).score(X[:, 0], (0, 1))
+holed = np.where(X[:, 0] < 0.3, np.nan, X[:, 0]), (0, 1)
+for incomplete, scale in (holed, (np.arange(60, dtype=np.uint32) % 5, Nominal(3))):
+    AgainstClasses(np.arange(60) % 4, class_family(20, 4, 4)).score(incomplete, scale)
+    grids_of_mic_r.AgainstNumbers(X[:, 1], (0, 1), 20, 2).score(incomplete, scale)
+    grids_of_mic_r.AgainstClasses(np.arange(60) % 3, 3, 20, 2).score(incomplete, scale)
+    for grids in (ContinuousGrids((0, 1), 20, 2), DiscreteGrids(3, 20, 2)):
+        y = X[:, 1] if isinstance(grids, ContinuousGrids) else np.arange(60) % 3
+        GridScorer(grids, 60).score(grids.count(incomplete, scale, grids.place(y)), scale)
 mic_pairs(X), mic_star(X, 0.1, n_master=10, n_fixed=10)
 for n in (60, 6000):
     X = rng.random((n, 2))

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, RangeGrids, mic_r_of_columns
-from skdpmic.dependence.optimize_axis import entropy_table
+from skdpmic.dependence.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    RangeGrids,
+    closed_plan,
+    continuous_plan,
+    largest_rounding_error,
+    mic_r_of_columns,
+)
+from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = (0.0, 1.0)
@@ -91,6 +99,16 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, co
         counts = sum(grids.count(x[rows], UNIT, grids.place(target[rows])) for rows in pieces)
         assert counts.sum() == n * grids.n_tables(UNIT)
         assert GridScorer(grids, n).score(counts, UNIT) == whole.score(x, UNIT)
+
+
+@pytest.mark.parametrize("B", [9.0, 60.0])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_rounding_error_covers_the_part_for_missing_values(B, correction):
+    plan_of = continuous_plan if correction is None else closed_plan
+    n_cells = max((n_fixed + 1) * k_max for n_fixed, _, k_max in plan_of(B, 2, "reduced").tolist())
+    allowed = largest_rounding_error(1000, [UNIT], None, B, 2, correction)
+    assert allowed == rounding_error(1000, np.array([[n_cells, 1, 1]]))
+    assert allowed > rounding_error(1000, np.array([[n_cells - 1, 1, 1]]))
 
 
 def test_where_values_are_missing_tells_what_the_others_do_not():

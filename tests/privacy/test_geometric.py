@@ -13,10 +13,14 @@ from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import mic_r, mic_r_geometric
 from skdpmic.datasets import make_relationship
 from skdpmic.dependence.mic_r import continuous_plan
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.tables import mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.release import NoisyTables
+from skdpmic.statistics.mic_r import MicR
+from skdpmic.table.shape import Shape
 from tests.privacy.laws import truncated_geometric_pmf
 
 UNIT = (0, 1)
@@ -100,6 +104,22 @@ def test_replacing_a_record_moves_two_counts_of_a_table_by_one_at_most():
             other[3] = rng.uniform(-0.2, 1.2, size=2)
             assert np.abs(count(points, shape) - count(other, shape)).sum() in (0, 2)
             assert count(points, shape).sum() == 20
+
+
+def test_a_missing_value_is_counted_in_the_first_part():
+    points = [(0.3, 0.9), (0.9, 0.1), (np.nan, 0.9), (np.nan, 0.2)]
+    np.testing.assert_array_equal(count(points), count([(0.3, 0.9), (0.9, 0.1), (0.1, 0.9), (0.1, 0.2)]))
+
+
+def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
+    scales, parts = [UNIT, Nominal(3)], np.array([0, 1])
+    measure = MicR("miller-madow").table("auto", "auto", 100, 1.0, None)
+    way = NoisyTables(1.0, 2)
+    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+        way.mechanism(measure, Shape(100, scales))
+    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+        TableCounter(parts, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3))
+    assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
 
 
 # --- The published mechanism, which noises every master grid by itself ----------------------------------------

@@ -140,7 +140,7 @@ def test_one_fixed_table_changes_by_b_prime(n):
 
 
 def assert_closed(grids):
-    """Three merged parts can be merged into two, as all k are looked at; three fixed ones are there divided."""
+    """Three merged parts can be merged into two, as all k are there; of three fixed ones there are all divisions."""
     for rows in (grids.groups.complete.grids.rows, grids.groups.merged.grids.rows):
         divisions = {divided: row for row in rows if len(divided := parts_of(grids, row)) == 2}
         for row in rows:
@@ -281,11 +281,7 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
 def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
     monkeypatch.setattr("skdpmic.dependence.nominal._with_each_of_three", lambda grouping, n_labels: [grouping])
     for n_labels in (1, 3):
-        for test in (
-            lambda n_labels: test_three_parts_against_classes_would_attain_more_without_divisions(
-                125, None, n_labels, 4
-            ),
-            lambda n_labels: test_three_parts_against_numbers_would_attain_more_without_divisions(125, n_labels),
-        ):
-            with pytest.raises(AssertionError):
-                test(n_labels)
+        with pytest.raises(AssertionError):
+            test_three_parts_against_classes_would_attain_more_without_divisions(125, None, n_labels, 4)
+        with pytest.raises(AssertionError):
+            test_three_parts_against_numbers_would_attain_more_without_divisions(125, n_labels)
