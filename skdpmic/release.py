@@ -79,14 +79,9 @@ class NoisyTables(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
-<<<<<<< HEAD
+        measure.check(shape)
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
         _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
-=======
-        measure.check(shape)
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features)
-        measure.scorer_of_tables(shape.n_samples, mechanism.scale)  # whose grids are kept
->>>>>>> kernels
         return mechanism
 
     def release(self, records, measure, mechanism, n_jobs, source):

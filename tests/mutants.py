@@ -17,6 +17,8 @@ class Mutant(NamedTuple):
 
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
 PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step"
+PERSON_SCALE = "test_people.py::test_the_noise_is_that_of_the_formula_for_a_person"
+ROWS_EACH = "table/test_people.py::test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another"
 FIT_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score"
 PAIR_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_pair_are_those_for_its_epsilon"
 GAUSSIAN = (
@@ -38,7 +40,7 @@ MUTANTS = [
            f"{PAIR_SCALE}[mic_r_laplace]"),
     Mutant("pairs/mic.py", "mic_e_sensitivity(n, B), rounding_error(n, plan))", "mic_e_sensitivity(n, B), 0)",
            f"{PAIR_SCALE}[mic_e_laplace]"),
-    Mutant("statistics/mtv_r.py", "mtv_r_sensitivity(shape.n_samples)", "mtv_r_sensitivity(shape.n_samples) / 2",
+    Mutant("statistics/mtv_r.py", "return mtv_r_sensitivity(", "return 0.5 * mtv_r_sensitivity(",
            "test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
     Mutant("statistics/ranks.py", "rank_sensitivity.kendall_sensitivity", "rank_sensitivity.chatterjee_sensitivity",
            "test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),
@@ -119,6 +121,40 @@ MUTANTS = [
     Mutant("learnt_bounds.py", "levels = n_levels(n, share)",
            "levels = n_levels(min(int((~np.isnan(values)).sum()) for values in columns.values()), share)",
            "test_learnt_bounds.py::test_how_many_values_are_missing_changes_no_rate"),
+    # --- Persons with several rows
+    Mutant("privacy/sensitivity.py", "2 * binary_mi_sensitivity(2 * n_groups)", "binary_mi_sensitivity(n_groups)",
+           "privacy/test_group_sensitivity.py::test_the_bound_is_nearly_attained[0.001-0.996]"),
+    Mutant("privacy/sensitivity.py", "_MANY_GROUPS = 200", "_MANY_GROUPS = 190",
+           "privacy/test_group_sensitivity.py::test_the_sensitivity_is_the_least_of_the_bounds_rounded_up[1000-199]"),
+    Mutant("privacy/rank_sensitivity.py", "min(rows_per_group * Fraction", "min(Fraction",
+           f"{PERSON_SCALE}[kendall-one-shot]"),
+    Mutant("statistics/mic_r.py", "(shape.n_groups, shape.rows_per_group)", "(shape.n_samples, 1)",
+           f"{PERSON_SCALE}[mic_r-laplace]"),
+    Mutant("statistics/mtv_r.py", "(shape.n_samples, shape.rows_per_group)", "(shape.n_samples)",
+           f"{PERSON_SCALE}[mtv_r-laplace]"),
+    Mutant("statistics/ranks.py", "), shape.rows_per_group)", "), 1)", f"{PERSON_SCALE}[spearman-laplace]"),
+    Mutant("release.py", "self.n_features, shape.rows_per_group)", "self.n_features, 1)",
+           "test_people.py::test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come[2]"),
+    Mutant("table/records.py", "1 if self.people is None else self.people.rows_per_group", "1",
+           "privacy/test_audit_people.py::test_no_release_loses_more_than_epsilon_on_a_person[mic_r]"),
+    Mutant("table/people.py", "(self.rows_per_group - 1 - place + n_own) // n_own)", "np.ones(n_rows, dtype=int))",
+           f"{ROWS_EACH}[3]"),
+    Mutant("table/people.py", "(self.rows_per_group - 1 - place + n_own)", "(self.rows_per_group - 1 + n_own)",
+           f"{ROWS_EACH}[2]"),
+    Mutant("table/people.py", "np.lexsort((keys, self.persons))", "np.argsort(self.persons, kind='stable')",
+           "table/test_people.py::test_which_rows_count_is_drawn_uniformly[5-2]"),
+    Mutant("estimator.py", "way.release(records.drawn(source), measure", "way.release(records, measure",
+           "test_people.py::test_a_person_with_many_rows_counts_no_more_than_one_with_few"),
+    Mutant("estimator.py", "            check_given_together(groups, self.max_rows_per_group)\n", "",
+           "test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-no groups]"),
+    Mutant("estimator.py", "n=records.shape.n_groups, d=", "n=records.n_samples, d=",
+           "test_people.py::test_what_is_spent_and_written_down_is_per_person"),
+    Mutant("pieces.py", "if estimator.max_rows_per_group is not None:", "if False:",
+           "test_people.py::test_persons_have_no_chunks_and_the_error_says_why[partial_fit]"),
+    Mutant("candidates.py", "if estimator.max_rows_per_group is not None:", "if False:",
+           "test_people.py::test_a_private_search_refuses_persons_before_the_charge"),
+    Mutant("accounting/splits.py", "    if has_people:  #", "    if False:  #",
+           "test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups[cv1-5-5]"),
     # --- Noise
     Mutant("privacy/mechanisms.py", "math.ceil(steps / exact(epsilon))", "math.floor(steps / exact(epsilon))",
            "privacy/test_mechanisms.py::test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it"),
@@ -138,10 +174,10 @@ MUTANTS = [
            "for_budget(self.epsilon, self.delta, 1,",
            "privacy/test_audit_gaussian.py::test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_"
            "three_quarters_of_it[4-30]"),
-    Mutant("release.py", "GeometricMechanism.for_budget(self.epsilon, self.n_features)",
-           "GeometricMechanism.for_budget(self.epsilon, 1)",
+    Mutant("release.py", "GeometricMechanism.for_budget(self.epsilon, self.n_features,",
+           "GeometricMechanism.for_budget(self.epsilon, 1,",
            "privacy/test_noise_scale.py::test_the_noise_of_a_table_is_two_tables_over_epsilon"),
-    Mutant("privacy/geometric.py", "2 * n_tables / exact(epsilon)", "n_tables / exact(epsilon)",
+    Mutant("privacy/geometric.py", "2 * rows_per_group * n_tables /", "rows_per_group * n_tables /",
            "privacy/test_geometric.py::test_all_tables_together_spend_exactly_epsilon"),
     Mutant("privacy/top_k.py", "scale_for_budget(epsilon, 2 * k * steps)", "scale_for_budget(epsilon, 2 * steps)",
            f"{FIT_SCALE}[continuous-one-shot-fit]"),

@@ -155,15 +155,14 @@ def test_scores_do_not_depend_on_the_number_of_jobs(n_jobs):
 
 def test_a_person_with_many_rows_counts_no_more_than_one_with_few():
     rng = np.random.default_rng(0)
-    X, y = rng.random((300, 2)), rng.random(300)
-    groups = np.arange(300)
-    loud = np.repeat(rng.random((1, 1)), 10_000, axis=0)
-    X = np.concatenate([X, np.c_[loud * 0 + 1, loud * 0]])
-    y, groups = np.append(y, np.ones(10_000)), np.append(groups, np.full(10_000, 300))
-    quiet = without_noise("mic_r", X[:301], y[:301], groups[:301], 1, correction=None)
+    n, n_loud = 300, 300
+    X, y = np.append(rng.random((n, 1)), np.ones((n_loud, 1)), axis=0), np.append(rng.random(n), np.ones(n_loud))
+    groups = np.minimum(np.arange(n + n_loud), n)
+    grids = {"B": 16, "c": 4, "correction": None}
+    quiet = without_noise("mic_r", X[: n + 1], y[: n + 1], groups[: n + 1], 1, **grids)
     for m in (1, 4):
-        assert without_noise("mic_r", X, y, groups, m, correction=None, B=20, c=4).max() < quiet.max() + 0.05
-    assert DPMICScorer(epsilon=math.inf, **UNIT).fit(X, y).scores_[0] > 0.1
+        assert without_noise("mic_r", X, y, groups, m, **grids) == pytest.approx(quiet, abs=1e-9)
+    assert DPMICScorer(epsilon=math.inf, **grids, **UNIT).fit(X, y).scores_ > quiet + 0.3
 
 
 # --- Replacing a person moves a score by the sensitivity at most -----------------------------------------------------
@@ -408,6 +407,10 @@ def test_functions_of_x_and_y_refuse_persons(ledger):
 
 
 def test_neighbouring_rows_are_no_dependence_and_chatterjee_says_so():
+    X_, y_, _ = table(n_groups=500, most=1)
+    with pytest.warns(UserWarning, match="score up to 0.8"):
+        copied = without_noise("chatterjee", X_, y_, range(500), 5)
+    assert copied[[0, 2, 3]] == pytest.approx([0.8] * 3, abs=0.05)
     with pytest.warns(UserWarning, match="statistic='chatterjee' takes rows .* score up to 0.67. Use max_rows"):
         DPMICScorer(statistic="chatterjee", max_rows_per_group=3).fit(X, Y, GROUPS)
     with warnings.catch_warnings():

@@ -15,13 +15,8 @@ from skdpmic.dependence.mic_r import (
     largest_rounding_error,
 )
 from skdpmic.dependence.optimize_axis import entropy_table
-<<<<<<< HEAD
-from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
-=======
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
->>>>>>> kernels
+from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.measure import Measure
 
 

@@ -1,0 +1,107 @@
+"""One row of each person, or several: python benchmarks/people.py; makes benchmarks/results/people.csv.
+
+Simulated tables of persons who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
+persons and the rest within them: at 0 the rows of a person tell as much as those of different persons, at 1 they would
+be copies. Four features of 20 decide on the target, each by a shape of its own; the rest of the target is noise with
+the same share between persons. Measured for max_rows_per_group of 1, 2 and 5:
+
+- error: mean absolute distance of the private scores from those of 100,000 persons with a row each, without noise;
+- found: share of the four features among the four that release="support" chooses.
+
+With --grids, what the scores without noise make of B and c for the number of persons or of rows, and of offsets for
+chance as if 1, the root of 5 or 5 rows of a person were as good as one: root of the mean squared error over the four
+features, and mean score of the others.
+"""
+
+import csv
+import math
+import sys
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic.defaults import default_B, default_c
+from skdpmic.dependence import mic_r, mtv_r
+from skdpmic.dependence.mtv_family import numeric_family
+from skdpmic.mtv_defaults import resolve_mtv
+from skdpmic.table.people import People
+
+MOST_ROWS, D, N_TRUE = 5, 20, 4
+PERSONS, SHARES, EPSILONS, STATISTICS = (300, 1000, 5000), (0.0, 0.5, 0.9), (0.3, 1.0, 3.0), ("mic_r", "mtv_r")
+ROWS_EACH = (1, 2, 5)
+N_TABLES, N_DRAWS = 100, 4
+PUBLIC = {"bounds": (-3, 3), "target_bounds": (-6, 8)}
+SHAPES = (lambda x: 1.2 * x, lambda x: x**2 - 1, lambda x: 1.4 * np.sin(2.5 * x), lambda x: 1.5 * (np.abs(x) < 0.7))
+
+
+def table(rng, n_persons, most_rows, share):
+    """X, y and whose each row is."""
+    persons = np.repeat(np.arange(n_persons), rng.integers(1, most_rows + 1, n_persons))
+    between, within = rng.standard_normal((n_persons, D + 1))[persons], rng.standard_normal((len(persons), D + 1))
+    columns = math.sqrt(share) * between + math.sqrt(1 - share) * within
+    X, noise = columns[:, :D], columns[:, D]
+    return X, sum(shape(X[:, j]) for j, shape in enumerate(SHAPES)) + noise, persons
+
+
+def large_sample_scores(statistic):
+    X, y, _ = table(np.random.default_rng(0), 100_000, 1, 0.0)
+    return DPMICScorer(statistic=statistic, epsilon=math.inf, **PUBLIC).fit(X, y).scores_
+
+
+def measure(statistic, n_persons, share, epsilon, rows_each, truth):
+    """Error and share found, means over tables and draws of the noise."""
+    errors, found = [], []
+    given = {"statistic": statistic, "epsilon": epsilon, "max_rows_per_group": rows_each, **PUBLIC}
+    for seed in range(N_TABLES):
+        X, y, persons = table(np.random.default_rng(seed), n_persons, MOST_ROWS, share)
+        errors.append(np.abs(DPMICScorer(**given).fit(X, y, persons).scores_ - truth).mean())
+        for _ in range(N_DRAWS):
+            selector = DPMICSelector(k=N_TRUE, release="support", **given).fit(X, y, persons)
+            found.append(selector.get_support()[:N_TRUE].mean())
+    return np.mean(errors), np.mean(found)
+
+
+def grids():
+    truth = {statistic: large_sample_scores(statistic)[:N_TRUE] for statistic in STATISTICS}
+    m, x_bounds, y_bounds = MOST_ROWS, PUBLIC["bounds"], PUBLIC["target_bounds"]
+    print("statistic persons share: error, score by chance (rows of each for B and c, rows that are as good as one)")
+    for n_persons, share in product(PERSONS, SHARES):
+        scores = defaultdict(list)
+        for seed in range(N_TABLES):
+            X, y, persons = table(np.random.default_rng(seed), n_persons, m, share)
+            rows = People(persons, n_persons, m).draw(np.random.RandomState(seed).bytes)
+            X, y = X[rows, : 2 * N_TRUE], y[rows]
+            for each, times in product((1, m), (1, math.sqrt(m), m)):
+                B, c = (look_up(n_persons * each, 1.0, None, "miller-madow") for look_up in (default_B, default_c))
+                target = mic_r.AgainstNumbers(y, y_bounds, B, c, correction=mic_r.MillerMadow(times))
+                scores["mic_r", each, times].append([target.score(x, x_bounds) for x in X.T])
+            for times in (1, math.sqrt(m), m):
+                family = numeric_family(*resolve_mtv("auto", "auto", n_persons, 1.0, None)).for_groups(times)
+                target = mtv_r.AgainstNumbers(y, y_bounds, family)
+                scores["mtv_r", 1, times].append([target.score(x, x_bounds) for x in X.T])
+        for (statistic, each, times), of_tables in scores.items():
+            of_tables = np.array(of_tables)
+            error = math.sqrt(np.mean((of_tables[:, :N_TRUE] - truth[statistic]) ** 2))
+            by_chance = of_tables[:, N_TRUE:].mean()
+            print(f"{statistic} {n_persons:5} {share}: {error:.4f} {by_chance:.4f} ({each}, {times:.3g})", flush=True)
+
+
+def main():
+    cells = list(product(STATISTICS, PERSONS, SHARES, EPSILONS, ROWS_EACH))
+    truths = {statistic: large_sample_scores(statistic) for statistic in STATISTICS}
+    with open(Path(__file__).parent / "results" / "people.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"])
+        for cell in tqdm(cells):
+            error, found = measure(*cell, truths[cell[0]])
+            writer.writerow([*cell, f"{error:.4f}", f"{found:.3f}"])
+            file.flush()
+
+
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
+    grids() if "--grids" in sys.argv else main()
