@@ -15,6 +15,7 @@ from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.geometric import GeometricMechanism
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.statistics.chance import chance_scores
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,19 @@ class LaplaceScores:
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source)
-        return {"scores_": scores, "ranking_": _places(order), "noise_scale_": mechanism.noise_scale}
+        by_chance = chance_scores(measure, records.shape)
+        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
+        return {
+            "scores_": scores,
+            "chance_scores_": by_chance,
+            "ranking_": _places(order),
+            "noise_scale_": mechanism.noise_scale,
+        }
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,7 @@ class GaussianScores(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
 
 
@@ -124,16 +133,19 @@ class BestFeatures:
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source)
+        by_chance = chance_scores(measure, records.shape)
+        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
             "support_mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
+            "chance_scores_": by_chance,
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         }

@@ -83,7 +83,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score, 1 for the best.
+        Place of each feature by private score less `chance_scores_`, 1 for the best.
+    chance_scores_ : ndarray of shape (n_features,)
+        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
+        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
         The budget of each score, ``epsilon / n_features``; with Gaussian noise, the epsilon of Laplace noise on one
         score that has the same standard deviation.

@@ -98,8 +98,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1]; absent with ``release="support"``.
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature, 1 for the best. With ``release="support"``, all features that were not chosen
-        share the place after the last.
+        Place of each feature by private score less `chance_scores_`, 1 for the best. With ``release="support"``, all
+        features that were not chosen share the place after the last.
+    chance_scores_ : ndarray of shape (n_features,)
+        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
+        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
         How many places of `ranking_` were released: all, or the k chosen.
     epsilon_per_feature_ : float

@@ -64,16 +64,18 @@ class _NoisyScores:
         """Scale of the noise as a score."""
         return self.scale * GRID
 
-    def release(self, scores, source):
+    def release(self, scores, source, handicaps=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
         The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
-        remain are broken by index.
+        remain are broken by index. What each score has to be above to be worth something, `handicaps`, is public, and
+        taken off for the order.
         """
         if self.scale == 0:
-            return scores, np.argsort(-scores, kind="stable")
+            return scores, np.argsort(handicaps - scores, kind="stable")
         noisy = to_grid(scores) + self._noise(len(scores), source)
-        return from_grid(noisy), np.array(sorted(range(len(noisy)), key=lambda i: -noisy[i]), dtype=np.int64)
+        worth = noisy - to_grid(np.broadcast_to(handicaps, scores.shape))
+        return from_grid(noisy), np.array(sorted(range(len(worth)), key=lambda i: -worth[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):
         """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""

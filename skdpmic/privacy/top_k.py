@@ -52,11 +52,14 @@ class _TopK:
         """Scale of the noise as a score."""
         return self.scale * GRID
 
-    def release(self, scores, source):
-        """Indices of the k features chosen, best first."""
+    def release(self, scores, source, handicaps=0.0):
+        """Indices of the k features chosen, best first, by their scores less their public `handicaps`."""
         if self.scale == 0:
-            return np.argsort(-scores, kind="stable")[: self.k]
-        return np.array(self._choose(to_grid(scores), source), dtype=np.int64)
+            return np.argsort(handicaps - scores, kind="stable")[: self.k]
+        worth = to_grid(scores) - to_grid(
+            np.broadcast_to(handicaps, scores.shape)
+        )  # in steps, so that none moves further
+        return np.array(self._choose(worth, source), dtype=np.int64)
 
 
 class OneShotTopK(_TopK):
