@@ -13,8 +13,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
     noise. All scores together are released under epsilon-differential privacy: replacing one record (one row of X and
-    y) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they are released under
-    (epsilon, delta)-differential privacy.
+    y; with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at most
+    exp(epsilon). With `delta`, they are released under (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
