@@ -17,8 +17,9 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     The measure is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. What
     is released -- all scores with noise, or only which features are the best -- satisfies epsilon-differential privacy:
-    replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability of
-    any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
+    replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability
+    of any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential
+    privacy.
 
     Parameters
     ----------
