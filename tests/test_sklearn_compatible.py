@@ -31,7 +31,9 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
+@pytest.mark.filterwarnings(
+    "ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features", "ignore:noise drowns everything"
+)
 @parametrize_with_checks(SETTINGS, expected_failed_checks=lambda estimator: {})
 def test_scikit_learn_check(estimator, check):
     check(estimator)

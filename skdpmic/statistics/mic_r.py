@@ -64,11 +64,13 @@ class MicRGrids(Measure):
         """In bits."""
         return mic_r_sensitivity(shape.n_samples)
 
+    def prepare(self, shape):
+        """Make the table of logarithms; an error, if there are too many records for it."""
+        entropy_table(shape.n_samples)
+
     def rounding_error(self, shape):
         """In bits."""
-        n = shape.n_samples
-        entropy_table(n)  # kept for the scores; an error, if n is too large for it
-        return rounding_error(n, self._plan(n))
+        return rounding_error(shape.n_samples, self._plan(shape.n_samples))
 
     def _plan(self, n):
         if self.n_classes is None:
