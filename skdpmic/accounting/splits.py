@@ -1,4 +1,4 @@
-"""How many training sets of a search one record can be in."""
+"""How many training sets of a search, or of a cross-validation, one record can be in."""
 
 import math
 import numbers
@@ -35,10 +35,10 @@ _BY_RECORDS = (
 )
 
 
-def warn_of_splits_by_records(search):
+def warn_of_splits_by_records(cv, estimator):
     """Warn if one record can change in which training sets others are."""
-    is_default = _is_number_of_folds(search.cv) and is_classifier(search.estimator)
-    kind = StratifiedKFold if is_default else type(search.cv)
+    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
+    kind = StratifiedKFold if is_default else type(cv)
     if issubclass(kind, _BY_RECORDS):
         warnings.warn(
             f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
@@ -52,12 +52,11 @@ def warn_of_splits_by_records(search):
 _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
 
 
-def count_splits(search, n_samples):
+def count_splits(cv, estimator, n_samples):
     """How many splits there are, and in how many of their training sets one record can be."""
-    cv = search.cv
     if isinstance(cv, Iterator):
         raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
-    splitter = check_cv(cv, classifier=is_classifier(search.estimator))
+    splitter = check_cv(cv, classifier=is_classifier(estimator))
     X = None if n_samples is None else np.empty((n_samples, 1))
     try:
         n_splits = splitter.get_n_splits(X)
