@@ -1,6 +1,8 @@
 """The share of features that a plan says will be found is what simulations find."""
 
+import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from scipy import stats
 from skdpmic import plan_release
 from skdpmic.planning.chances import SHARES, chance_chosen, chances_of_missing_a_perfect_score, share_found
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.statistics import STATISTICS
+from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.table.shape import Shape
 from tests.planning.test_plan import rebuilt
 
 LAWS = {"laplace": stats.laplace, "normal": stats.norm, "exponential": stats.expon, "gumbel": stats.gumbel_r}
@@ -123,3 +127,24 @@ def test_the_share_stated_is_within_five_hundredths_of_simulations_off_the_table
                     for true, noise in tables
                 ]
                 assert np.mean(shares) == pytest.approx(share_found(statistic, n, n_classes, d, k, law), abs=0.05)
+
+
+def test_the_share_stated_is_that_of_every_cell_of_the_choice_benchmark():
+    found, ways = (pytest.importorskip(f"benchmarks.selection.{name}") for name in ("found", "ways"))
+    names = {label: name for name, label in found.STATISTICS.items()}
+    results = Path(found.__file__).parent / "results" / "relationships.csv"
+    n_cells = 0
+    with results.open(encoding="utf-8") as file:
+        for cell in csv.DictReader(file):
+            if cell["score"] in names and cell["mechanism"] in (ways.SUPPORT, ways.EVEN, ways.GAUSSIAN):
+                n, d, epsilon, statistic = int(cell["n"]), int(cell["d"]), float(cell["epsilon"]), names[cell["score"]]
+                way = {
+                    ways.SUPPORT: BestFeatures(epsilon, 0.0, 5),
+                    ways.EVEN: LaplaceScores(epsilon, d),
+                    ways.GAUSSIAN: GaussianScores(epsilon, d, ways.DELTA),
+                }[cell["mechanism"]]
+                measure = way.measure(statistic_named(statistic, "miller-madow"), "auto", "auto", n, None)
+                law = way.mechanism(measure, Shape(n, [(0.0, 1.0)] * d)).law
+                assert share_found(statistic, n, None, d, 5, law) == pytest.approx(float(cell["recall"]), abs=0.05)
+                n_cells += 1
+    assert n_cells == 1890
