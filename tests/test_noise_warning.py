@@ -1,12 +1,17 @@
 """A fit whose noise drowns everything says so before it is paid for, from public numbers only."""
 
+import doctest
 import math
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+import skdpmic
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, scorer, search, selector
+from skdpmic.planning import plan
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
@@ -68,15 +73,37 @@ def drowning(call):
     return str(warning.message)
 
 
+WAYS_TO_PUBLISH = {
+    "fit": lambda scorer, X, y: scorer.fit(X, y),
+    "publish": lambda scorer, X, y: scorer.partial_fit(X, y, n_expected=40).publish(),
+    "fit_sketch": lambda scorer, X, y: scorer.fit_sketch(scorer.empty_sketch(40, n_features=8).update(X, y)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_PUBLISH)
+def test_every_way_to_publish_warns_before_the_charge(way, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="noise drowns everything"):
+            WAYS_TO_PUBLISH[way](DPMICScorer(**PUBLIC, ledger=ledger), *table())
+    assert ledger.entries() == []
+
+
 def test_every_way_to_publish_warns_in_the_same_words():
-    X, y = table()
-    scorer = DPMICScorer(**PUBLIC)
-    message = drowning(lambda: scorer.fit(X, y))
-    scorer.partial_fit(X[:20], y[:20], n_expected=40).partial_fit(X[20:], y[20:])
-    assert drowning(scorer.publish) == message
-    sketch = scorer.empty_sketch(40, n_features=8).update(X, y)
-    assert drowning(lambda: scorer.fit_sketch(sketch)) == message
+    messages = {drowning(lambda call=call: call(DPMICScorer(**PUBLIC), *table())) for call in WAYS_TO_PUBLISH.values()}
+    (message,) = messages
     assert "skdpmic.plan_release" in message
+
+
+def test_the_examples_of_the_package_are_heard():
+    readme = (Path(skdpmic.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        exec(code, {})
+        for module in (scorer, selector, search, plan):
+            assert doctest.testmod(module).failed == 0
 
 
 def test_the_warning_does_not_depend_on_the_data():

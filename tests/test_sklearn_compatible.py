@@ -31,9 +31,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.filterwarnings(
-    "ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features", "ignore:noise drowns everything"
-)
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
 @parametrize_with_checks(SETTINGS, expected_failed_checks=lambda estimator: {})
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -48,7 +48,6 @@ from skdpmic import (
 )
 from skdpmic.privacy.arguments import exact
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise drowns everything")
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 60
 

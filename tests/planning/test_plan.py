@@ -135,7 +135,6 @@ def table(n=400, d=3):
     return X, X[:, 0]
 
 
-@pytest.mark.filterwarnings("ignore:noise drowns everything")
 def test_a_fit_spends_and_has_what_every_row_states():
     X, y = table()
     for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):
