@@ -164,15 +164,16 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         law = way.law(mechanism, measure, shape)
         if law is None:
             return
-        n_wanted = self._n_wanted(shape.n_features) or 1
-        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_wanted, law)
+        n_wanted = self._n_wanted(shape.n_features)
+        n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
+        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law)
         if missed > by_lot / 2:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={self.epsilon:g}, a feature with a score of 1 among features with scores of 0 is missed with "
-                f"probability {missed:.2f}, and by drawing lots with {by_lot:.2f}. More rows, a larger epsilon, fewer "
-                "features and, for a choice without scores, release='support' and a smaller k lessen the noise: "
-                "skdpmic.plan_release tells how much of which is needed.",
+                f"epsilon={self.epsilon:g}, a feature with a score of 1 is not among the best {n_places} of features "
+                f"with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if lots are drawn. More rows, a "
+                "larger epsilon, fewer features and, for a choice without scores, release='support' and a smaller k "
+                "lessen the noise: skdpmic.plan_release tells how much of which is needed.",
                 stacklevel=stacklevel + 1,
             )
 
@@ -219,7 +220,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         if n_features is None and statistic_named(self.statistic, self.correction).needs_ranges:
             n_features = n_features_of(self.bounds)
         n_classes = n_public_classes(self)
-        request = Request(n_samples, n_features, None, self.epsilon, None, self.delta, n_classes, 1)
+        rows_per_group = getattr(self, "max_rows_per_group", None)
+        request = Request(n_samples, n_features, None, self.epsilon, None, self.delta, n_classes, rows_per_group)
         check_request(request)
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, n_classes)

@@ -120,9 +120,10 @@ def test_the_chance_that_is_stated_is_that_of_the_fit():
     X[:, 1:] = 0.5
     estimator = DPMICSelector(2, statistic="kendall", release="support", epsilon=0.3)
     message = drowning(lambda: estimator.fit(X, y))
-    stated = float(message.partition("is missed with probability ")[2].partition(",")[0])
+    stated = float(message.partition("scores of 0 with probability ")[2].partition(",")[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         missed = [not estimator.fit(X, y).get_support()[0] for _ in range(1500)]
     assert np.mean(missed) == pytest.approx(stated, abs=4 * 0.013 + 0.005)
-    assert "by drawing lots with 0.67" in message
+    assert "is not among the best 2 of features with scores of 0" in message
+    assert "and 0.67 if lots are drawn" in message

@@ -49,12 +49,12 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
 def chances_of_missing_a_perfect_score(n_features, k, law):
     """How likely a feature with a score of 1 is not among the k best of features with scores of 0: by noise, by lot.
 
-    Of a single feature, it is the chance that a score of 1 is taken for one of 0, and the other way round; of k that
-    are all features, the chance that it comes last.
+    A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.
 
     Parameters
     ----------
-    n_features, k : int
+    n_features : int
+    k : int, at least 1, and below n_features if that is not 1
     law : frozen distribution of scipy.stats
         Of the noise on each score.
 
@@ -63,7 +63,6 @@ def chances_of_missing_a_perfect_score(n_features, k, law):
     by_noise, by_lot : float
     """
     n_features = max(n_features, 2)
-    k = min(k, n_features - 1)
     chosen = chance_chosen(np.ones(1), np.zeros(1), np.ones(1), 0, n_features - 1, k, law)
     return 1 - chosen, 1 - k / n_features
 

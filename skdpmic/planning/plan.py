@@ -33,7 +33,7 @@ def plan_release(
     error=None,
     delta=0.0,
     n_classes=None,
-    max_rows_per_group=1,
+    max_rows_per_group=None,
 ):
     """What a release will cost, or how many records it needs, or how much noise it will have, before there is data.
 
@@ -60,8 +60,8 @@ def plan_release(
         In [0, 1). Above 0, mechanisms that use it are planned, too.
     n_classes : int, default=None
         Number of classes of a discrete target, at least 2; None for a continuous one.
-    max_rows_per_group : int, default=1
-        Rows that a person may have, who is what is protected.
+    max_rows_per_group : int, default=None
+        If given, persons are protected who have so many rows.
 
     Returns
     -------

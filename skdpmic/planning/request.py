@@ -21,7 +21,7 @@ class Request(NamedTuple):
     error: float | None
     delta: float
     n_classes: int | None
-    max_rows_per_group: int
+    max_rows_per_group: int | None
 
     @property
     def sought(self):
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
     def shape(self, n_samples):
         """The shape of a table of so many persons."""
-        rows_per_group = self.max_rows_per_group
+        rows_per_group = self.max_rows_per_group or 1
         return Shape(n_samples * rows_per_group, [(0.0, 1.0)] * self.n_features, rows_per_group)
 
 
@@ -46,11 +46,12 @@ def check_request(request):
             f"two of {', '.join(SOUGHT)} must be given, and the third is found, got {', '.join(given) or 'none'}."
         )
     _check_int("n_features", request.n_features, 1)
-    _check_int("max_rows_per_group", request.max_rows_per_group, 1)
     if request.n_samples is not None:
         _check_int("n_samples", request.n_samples, 4)
     if request.n_classes is not None:
         _check_int("n_classes", request.n_classes, 2)
+    if request.max_rows_per_group is not None:
+        _check_int("max_rows_per_group", request.max_rows_per_group, 1)
     if request.k is not None:
         _check_int("k", request.k, 1)
         if request.k > request.n_features:

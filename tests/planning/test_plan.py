@@ -1,7 +1,9 @@
 """What a plan states is what the mechanisms of a fit do, and never less than it costs."""
 
 import math
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -234,6 +236,13 @@ def test_the_table_is_read_as_text_html_and_dataframe():
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == list(plan[0]._fields)
     assert frame["epsilon"].tolist() == [row.epsilon for row in plan]
+
+
+def test_the_plan_in_the_guide_is_the_one_that_its_code_prints(capsys):
+    guide = (Path(skdpmic.__file__).parents[1] / "docs" / "planning.md").read_text(encoding="utf-8")
+    code, text = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", guide, re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == text
 
 
 def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
