@@ -49,22 +49,23 @@ def mean_of_each_share(scores):
     return [part.mean() for part in np.split(quantiles, np.rint(ends[:-1] * 100_000).astype(int))]
 
 
-def rows():
-    for n_classes in (None, 2):
-        for n, n_tables in TABLES.items():
-            true, noise = {name: [] for name in STATISTICS}, {name: [] for name in STATISTICS}
-            for repeat in tqdm(range(n_tables), desc=f"{n_classes} classes, {n:,} records"):
-                for name, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
-                    true[name].append(of_true)
-                    noise[name].append(of_noise)
-            for name in STATISTICS:
-                for kind, scores in (("true", true[name]), ("noise", noise[name])):
-                    means = mean_of_each_share(np.concatenate(scores))
-                    yield [name, n_classes or 0, n, kind, *(f"{mean:.4g}" for mean in means)]
+def rows(n, n_classes):
+    """Rows of the file for one number of records, and one kind of target."""
+    true, noise = {name: [] for name in STATISTICS}, {name: [] for name in STATISTICS}
+    for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
+        for name, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
+            true[name].append(of_true)
+            noise[name].append(of_noise)
+    for name in STATISTICS:
+        for kind, scores in (("true", true[name]), ("noise", noise[name])):
+            means = mean_of_each_share(np.concatenate(scores))
+            yield [name, n_classes or 0, n, kind, *(f"{mean:.4g}" for mean in means)]
 
 
 if __name__ == "__main__":
     with chances.TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["statistic", "n_classes", "n_samples", "kind", *range(len(chances.SHARES))])
-        writer.writerows(rows())
+        for n_classes in (None, 2):
+            for n in TABLES:
+                writer.writerows(rows(n, n_classes))

@@ -109,13 +109,14 @@ def plan_release(
     check_request(request)
     statistics = [statistic_named(name, _CORRECTION) for name in STATISTICS]
     options = [option for of in statistics if _allows(of, request) for option in _options(of, request)]
-    rows = {row: None for row in (option.row() for option in options) if row is not None}  # each once
+    rows = [row for row in (option.row() for option in options) if row is not None]
     if not rows:
         raise ValueError(
             f"no release meets error={error!r} with up to {_SIZES[-1]:,} samples, or an epsilon up to "
             f"{_EPSILONS[-1]:,.0f}."
         )
-    cheapest_first = sorted(rows, key=lambda row: (getattr(row, request.sought), row.noise_scale))
+    once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
+    cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
     return ReleasePlan(tuple(cheapest_first), request.sought)
 
 
@@ -235,7 +236,7 @@ def _mechanism(way, measure, shape):
 
 
 def _least(values, meets):
-    """The least of ascending `values` that meets what all larger ones meet, too; None if there is none."""
+    """The least of ascending `values` from which on all meet what is asked for; one that does; None if none does."""
     first = bisect_left(values, True, key=meets)
     return values[first] if first < len(values) else None
 

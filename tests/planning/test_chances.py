@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic import plan_release
-from skdpmic.planning.chances import SHARES, chance_chosen, chances_of_missing_a_perfect_score, share_found
+from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, chances_of_missing_a_perfect_score, share_found
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores
 from skdpmic.statistics import STATISTICS, statistic_named
@@ -107,6 +107,18 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
             shares.append(np.mean(chosen < 10))
         assert np.mean(shares) == pytest.approx(row.found, abs=0.05)
         assert 0.3 < row.found < 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n, n_classes", [(1000, None), (500, 2)])
+def test_the_table_of_scores_is_what_its_command_makes(n, n_classes):
+    found = pytest.importorskip("benchmarks.selection.found")
+    with TABLE.open(encoding="utf-8") as file:
+        kept = [row for row in csv.reader(file) if row[1:3] == [str(n_classes or 0), str(n)]]
+    made = [list(map(str, row)) for row in found.rows(n, n_classes)]
+    assert [row[:4] for row in made] == [row[:4] for row in kept]
+    values = (np.array([row[4:] for row in rows], dtype=float) for rows in (made, kept))
+    np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-6)  # the digits that are kept
 
 
 @pytest.mark.slow
