@@ -5,10 +5,12 @@ then which noise there is, which is the last step before the ledger is charged; 
 returns the attributes that an estimator keeps, none of which is without noise.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import stats
 
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
@@ -43,6 +45,10 @@ class LaplaceScores:
         """The noise."""
         chance_scores(measure, shape)  # kept
         return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
@@ -93,6 +99,16 @@ class NoisyTables(LaplaceScores):
         _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
         return mechanism
 
+    def law(self, mechanism, measure, shape):
+        """About that of the noise on the share of records in two opposite quarters of a table less that in the others.
+
+        A score of 1 moves that difference as far as it goes, from 0 to 1.
+        """
+        if mechanism.scale == 0:
+            return None
+        n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
+        return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
+
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
         counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
@@ -135,6 +151,10 @@ class BestFeatures:
         """The noise."""
         chance_scores(measure, shape)  # kept
         return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""

@@ -253,6 +253,9 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
                 stacklevel=stacklevel + 1,
             )
 
+    def _n_wanted(self, n_features):
+        return self._n_to_keep(n_features) if self.threshold is None else None
+
     def _n_to_keep(self, n_features):
         return n_features if self.k == "all" else min(self.k, n_features)
 

@@ -29,6 +29,9 @@ SCORES_LAW = (
     "[here0-there0-1.0]"
 )
 SAME_EPSILON = "privacy/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
+PLANNED = (
+    "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
+)
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 
@@ -251,7 +254,22 @@ MUTANTS = [
            "number"),
     Mutant("privacy/filters.py", "in epsilons else round_up(", "in epsilons else float(",
            "test_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
+    # --- What is planned
+    Mutant("planning/plan.py", "return values[first] if", "return values[max(first - 1, 0)] if",
+           f"{PLANNED}[request_0]"),
+    Mutant("planning/plan.py", "margin(CONFIDENCE)) if error is None", "margin(CONFIDENCE) / 1.01) if error is None",
+           "planning/test_plan.py::test_an_error_is_rounded_up_by_less_than_a_digit[request_0]"),
+    Mutant("privacy/top_k.py", "(1 + confidence) / (1 - confidence)", "1 / (1 - confidence)",
+           "planning/test_plan.py::test_scores_as_far_apart_as_the_error_change_places_once_in_forty[ExponentialTopK]"),
+    Mutant("accounting/searches.py", "fits.epsilon * n_splits + refit", "fits.epsilon * n_trainings + refit",
+           "accounting/test_searches.py::test_a_cross_validation_charges_a_ledger_what_was_said[estimator0-of_a_fit0]"),
     # --- What remains, and what is said
+    Mutant("estimator.py",
+           "        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\n"
+           "        self._pay(way.cost, records)\n",
+           "        self._pay(way.cost, records)\n"
+           "        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\n",
+           "test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("uncached.py", "| {_NONCE: fresh_nonce()}", "| {_NONCE: b''}",
            "test_uncached.py::test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table"),
     Mutant("checks/readable.py", "        refuse_masked(data, name)\n", "        pass\n",
