@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.columns import each_feature
 from skdpmic.table.description import describe
@@ -149,9 +150,14 @@ class RangeGridSketch:
         return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
-        """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
+        """Where the counts of each feature begin, and where the last ones end; their number depends on its scale."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
-        length = lru_cache(None)(lambda scale: len(self._grids.count(np.empty(0), scale, nobody)))
+
+        @lru_cache(None)
+        def length(scale):
+            column = np.empty(0, dtype=np.uint32 if isinstance(scale, Nominal) else np.float64)
+            return len(self._grids.count(column, scale, nobody))
+
         return np.cumsum([0, *map(length, self.ranges)])
 
     @property
