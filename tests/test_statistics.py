@@ -27,11 +27,15 @@ from skdpmic import (
     mtv_r,
     search_cost,
 )
+from skdpmic.counting.sketch import check_whole
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.ranks import chatterjee, distance_correlation
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
-from skdpmic.statistics import STATISTICS
+from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.table.shape import Shape
+from skdpmic.table.targets import make_target
 from tests.dependence.naive_mtv_r import naive_total_variation
 
 N, D = 200, 4
@@ -321,3 +325,44 @@ def test_functions_of_grids_say_that_they_need_ranges():
 
 def test_the_sensitivity_of_mtv_r_is_below_that_of_mic_r():
     assert all(mtv_r_sensitivity(n) < mic_r_sensitivity(n) for n in (10, 1000, 10**6))
+
+
+# --- Several kinds of feature -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [None, 4])
+def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_among_them(n_classes):
+    n, few, many = 1000, Shape(1000, [(0, 1)]), Shape(1000, [(0, 1), Nominal(5000), (0, 2)])
+    measure = statistic_named("mic_r", "miller-madow").measure(40, 2, n, 1.0, n_classes)
+    assert measure.rounding_error(many) == measure.rounding_error(Shape(n, [Nominal(5000)]))
+    assert measure.rounding_error(many) > measure.rounding_error(few)
+    assert measure.steps(many) >= measure.steps(few)
+    assert measure.sensitivity(many) == mic_r_sensitivity(n)
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
+def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(statistic, target):
+    rng = np.random.default_rng(0)
+    n, scales = 300, [(0.0, 1.0), Nominal(2), (0.0, 1.0), Nominal(6)]
+    y = rng.random(n) if "target_bounds" in target else rng.integers(3, size=n)
+    columns = [rng.random(n), rng.integers(4, size=n).astype(np.uint32), rng.random(n), rng.integers(8, size=n)]
+    columns[2][y > 0.5], columns[3] = np.nan, columns[3].astype(np.uint32)
+
+    sketch = RangeGridSketch(bounds=(0, 1), n_features=4, statistic=statistic, B=20, **target)
+    sketch.ranges = scales
+    sketch._starts = sketch._place_features()
+    sketch._counts = sketch._zeros()
+    for rows in np.array_split(np.arange(n), 3):
+        placed = sketch._grids.place(y[rows])
+        for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
+            sketch._counts_of(j)[:] += sketch._grids.count(column[rows], scale, placed)
+    sketch.n_samples = n
+    check_whole(sketch)
+    of_counts = sketch.measure.scorer_of_counts(sketch._grids, n)
+    of_records = sketch.measure.scorer(make_target(y, target.get("target_bounds"), target.get("classes")), None)
+    for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
+        assert of_counts.score(sketch._counts_of(j), scale) == of_records.score(column, scale)
+    sketch._counts_of(3)[0] += 1
+    with pytest.raises(ValueError, match="damaged"):
+        check_whole(sketch)

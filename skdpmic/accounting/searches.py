@@ -143,7 +143,7 @@ def search_cost(estimator, *, cv=None, n_samples=None):
 
 
 def _has_people(estimator, searched=()):
-    """Whether an estimator, or some candidate with other values of parameters, may protect persons with several rows."""
+    """Whether an estimator, or a candidate with other values of parameters, may protect persons with several rows."""
     given = {name for name, value in estimator.get_params().items() if value is not None}
     return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
 

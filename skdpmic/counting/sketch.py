@@ -165,10 +165,14 @@ class RangeGridSketch:
         return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
-        """Where the counts of each feature begin, and where the last ones end; their number depends on the bounds."""
+        """Where the counts of each feature begin, and where the last ones end; their number depends on its scale."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
-        values = {True: np.empty(0, dtype=np.uint32), False: np.empty(0)}
-        length = lru_cache(None)(lambda scale: len(self._grids.count(values[type(scale) is Nominal], scale, nobody)))
+
+        @lru_cache(None)
+        def length(scale):
+            column = np.empty(0, dtype=np.uint32 if isinstance(scale, Nominal) else np.float64)
+            return len(self._grids.count(column, scale, nobody))
+
         return np.cumsum([0, *map(length, self.scales)])
 
     @property

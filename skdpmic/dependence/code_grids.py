@@ -82,6 +82,29 @@ def nominal_grids(n_labels, B, c):
     return CodeGrids(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
 
 
+class AgainstLabels:
+    """A numeric target, placed into the grids of each kind of nominal feature. As sensitive as the target itself.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    """
+
+    def __init__(self, values, bounds, B, c):
+        self._values, self._bounds, self._sizes = values, bounds, (B, c)
+        self._placed = {}
+
+    def placed(self, scale):
+        """The grids against features of that scale, and the target as a column."""
+        if scale not in self._placed:
+            grids = nominal_grids(scale.n_labels, *self._sizes)
+            self._placed[scale] = grids, grids.place(self._values, self._bounds)
+        return self._placed[scale]
+
+
 def _by_table(groupings):
     """First those whose groups are neighbouring codes: one table serves all. Each other one has a table of its own."""
     return sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from skdpmic.dependence.code_grids import class_grids, nominal_grids
+from skdpmic.dependence.code_grids import AgainstLabels, class_grids
 from skdpmic.dependence.counting import count, empty_tables, missing_first
 from skdpmic.dependence.jit import jit
 from skdpmic.dependence.label_tables import LabelTables
@@ -33,9 +33,11 @@ class ContinuousGrids:
 
     def __init__(self, target_bounds, B, c, correction=None):
         self._grids = RangeGrids(B, c, correction=correction)
-        self._sizes = {"B": B, "c": c, "correction": correction}
+        self._sizes = {"B": B, "c": c}
+        self._correction = correction
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
+        self._against_labels = AgainstLabels(_NO_VALUES, target_bounds, B, c)
         self._chance = chance_of(correction)
         groups = self._grids.groups
         self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
@@ -46,15 +48,14 @@ class ContinuousGrids:
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
-        grids = RangeGrids(**self._sizes, n=len(y))
-        return y, grids, grids.place(y, self._target_bounds)
+        grids = RangeGrids(**self._sizes, n=len(y), correction=self._correction)
+        return grids, grids.place(y, self._target_bounds), AgainstLabels(y, self._target_bounds, **self._sizes)
 
     def count(self, x, scale, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
-        values, grids, y = target
+        grids, y, against_labels = target
         if isinstance(scale, Nominal):
-            grids = self._grids_of_labels(scale)
-            y = grids.place(values, self._target_bounds)
+            grids, y = against_labels.placed(scale)
             return _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
         x = grids.place(x, scale, may_miss=True)
         return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
@@ -62,7 +63,7 @@ class ContinuousGrids:
     def score(self, counts, scale, table):
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
         if isinstance(scale, Nominal):
-            grids = self._grids_of_labels(scale)
+            grids, _ = self._against_labels.placed(scale)
             counted = _Way(grids.groups.complete).counted(_with_joined(counts, grids.codes), grids.codes)
             return _largest_of(counted, grids.groups.most, table, self._chance)
         fixed = self._grids.place(_NO_VALUES, scale, may_miss=True).fixed
@@ -72,9 +73,6 @@ class ContinuousGrids:
             merged_here.counted(counts[:n_here], self._target.fixed), merged_there.counted(counts[n_here:], fixed)
         )
         return _largest_of(counted, self._grids.groups.most, table, self._chance)
-
-    def _grids_of_labels(self, scale):
-        return nominal_grids(scale.n_labels, self._sizes["B"], self._sizes["c"])
 
 
 class DiscreteGrids:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.dependence.code_grids import class_grids, discrete_plan, nominal_grids, nominal_plan
+from skdpmic.dependence.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.dependence.counting import (
     Cells,
     RangePlacer,
@@ -163,8 +163,8 @@ def _counted(ways, groups):
 class _Target:
     """What all features that are scored against one target share. As sensitive as the target itself."""
 
-    def __init__(self, n, B, c, correction):
-        self._B, self._c, self._correction = B, c, correction
+    def __init__(self, n, correction):
+        self._correction = correction
         self._table = entropy_table(n)
 
     def _score_of(self, ways, groups):
@@ -186,25 +186,18 @@ class AgainstNumbers(_Target):
     """
 
     def __init__(self, y, bounds, B, c, master="reduced", correction=None):
-        super().__init__(len(y), B, c, correction)
-        self._values, self._bounds = y, bounds
+        super().__init__(len(y), correction)
         self._grids = RangeGrids(B, c, master, len(y), correction)
         self._y = self._grids.place(y, bounds)
-        self._against_labels = {}  # by their number: the grids, and the target placed into them
+        self._against_labels = AgainstLabels(y, bounds, B, c)
 
     def score(self, x, scale):
         """MICr of the feature `x` and the target, in [0, 1]."""
         if isinstance(scale, Nominal):
-            grids, y = self._ready_for(scale)
+            grids, y = self._against_labels.placed(scale)
             return self._score_of([(y, grids.place_codes(x))], grids.groups)
         x = self._grids.place(x, scale)
         return self._score_of([(x, self._y), (self._y, x)], self._grids.groups)
-
-    def _ready_for(self, scale):
-        if scale not in self._against_labels:
-            grids = nominal_grids(scale.n_labels, self._B, self._c)
-            self._against_labels[scale] = grids, grids.place(self._values, self._bounds)
-        return self._against_labels[scale]
 
 
 class AgainstClasses(_Target):
@@ -223,7 +216,7 @@ class AgainstClasses(_Target):
     """
 
     def __init__(self, codes, n_classes, B, c, correction=None):
-        super().__init__(len(codes), B, c, correction)
+        super().__init__(len(codes), correction)
         self._codes, self._n_classes = codes, n_classes
         self._grids = class_grids(n_classes, B, c)
         self._y = self._grids.place_codes(codes)

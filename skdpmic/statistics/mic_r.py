@@ -87,9 +87,7 @@ class MicRGrids(Measure):
 
     def rounding_error(self, shape):
         """In bits."""
-        return largest_rounding_error(
-            shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction
-        )
+        return largest_rounding_error(shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction)
 
     def scorer(self, target, source):
         """What scores features against a target."""

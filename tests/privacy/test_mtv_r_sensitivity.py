@@ -261,7 +261,7 @@ def test_no_climb_gets_above_the_sensitivity(family, n):
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 5])
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 def test_no_climb_of_a_nominal_feature_gets_above_the_sensitivity(family, n_labels):
-    reached = share_that_climbs_reach(family, 60, seeds=(0, 1), n_steps=100, scale=Nominal(n_labels))
+    reached = share_that_climbs_reach(family, 60, seeds=(0, 1), n_steps=30, scale=Nominal(n_labels))
     if n_labels == 2 or (family.penalty == 0 and any(side.n_groups == 2 for side in family.sides)):
         assert reached >= 0.9999
 

@@ -218,9 +218,10 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
 @pytest.mark.parametrize("target", [NUMBERS, THREE_CLASSES, FIVE_CLASSES], ids=["numbers", "3 classes", "5 classes"])
 @pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("correction", [None, MM])
-@pytest.mark.parametrize("n, n_steps", [(11, 40), pytest.param(11, 2000, marks=pytest.mark.slow),
-                                        pytest.param(61, 1000, marks=pytest.mark.slow),
-                                        pytest.param(301, 300, marks=pytest.mark.slow)])  # fmt: skip
+@pytest.mark.parametrize(
+    "n, n_steps",
+    [(11, 15), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((11, 200), (61, 150), (301, 50)))],
+)
 def test_no_climb_gets_above_the_sensitivity(n, n_steps, correction, feature, target):
     found = [climb(seed, n, n_steps, *target(correction), *FEATURES[feature]) for seed in (0, 1)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
