@@ -28,7 +28,7 @@ DROWNED = [
     DPMICScorer(statistic="kendall", epsilon=0.5),
     DPMICSelector(3, **PUBLIC, epsilon=0.5),
     DPMICSelector(3, **PUBLIC, release="support", epsilon=0.3),
-    DPMICSelector(3, **PUBLIC, release="support", epsilon=0.05, delta=0.1),
+    DPMICSelector(3, **PUBLIC, release="support", epsilon=0.05, delta=0.01),
     DPMICSelector(k="all", **PUBLIC, epsilon=0.1),
     DPMICSelector(3, **PUBLIC, statistic="mtv_r", threshold=0.3, epsilon=0.5),
 ]

@@ -36,8 +36,8 @@ _ADVICE = {
     "contains NaN": _NO_MISSING,
     "boolean value of NA": _NO_MISSING,
     "NAType": _NO_MISSING,
-    "could not convert string": "X must hold numbers: encode categories by a list of them that is public. Where y "
-    "holds labels, give classes instead of target_bounds.",
+    "could not convert string": "Features of labels need their public labels in categories; a target of labels needs "
+    "classes instead of target_bounds.",
     "Sparse data was passed": "Use '.toarray()' to convert to a dense numpy array.",
 }
 

@@ -131,7 +131,11 @@ def test_a_support_release_leaves_no_scores(refit):
     with pytest.raises(AttributeError, match="release='support' publishes none"):
         selector.scores_interval()
     assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of those that were not chosen
-    assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == ["ranking_"]
+    assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == [
+        "chance_scores_",
+        "ranking_",
+    ]
+    assert selector.chance_scores_.tolist() == [0, 0, 0]  # of public numbers
 
 
 # --- Before the private step ------------------------------------------------------------------------------------------

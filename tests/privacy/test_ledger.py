@@ -261,7 +261,7 @@ def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path
 def test_invalid_data_is_not_charged(path):
     ledger = BudgetLedger(path, 1.0)
     X, y = table()
-    for X_bad, parameters in ((X * np.nan, {}), (X, {"B": 3}), (X, {"c": 0}), (X, {"bounds": None})):
+    for X_bad, parameters in ((X * np.inf, {}), (X, {"B": 3}), (X, {"c": 0}), (X, {"bounds": None})):
         with pytest.raises(ValueError):
             DPMICScorer(ledger=ledger, **PUBLIC).set_params(**parameters).fit(X_bad, y)
     assert ledger.entries() == []
