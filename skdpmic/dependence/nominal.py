@@ -56,5 +56,5 @@ def _with_each_of_three(grouping, n_labels):
         return [grouping]
     last = grouping.groups[-1]
     divisions = [tuple(int((group == one) == (last == one)) for group in grouping.groups) for one in range(3)]
-    # Where one side of a division holds no public label, chance adds nothing to what is expected of it.
+    # A side without public labels is empty as a rule, and then chance shows nothing.
     return [grouping, *(Grouping(division, len(set(division[:n_labels])) - 1) for division in divisions)]
