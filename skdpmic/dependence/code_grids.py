@@ -1,6 +1,7 @@
 """Grids of a numeric column, which is merged, against the codes of classes or of labels, which are the fixed axis."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -55,13 +56,8 @@ def _needed_groupings(B, n_labels):
 class CodeGrids(RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
-    def __init__(self, plan, groupings):
-        self.plan = plan
-        self.codes, ends = _cells_of_codes(groupings)
-        degrees = [grouping.degrees for grouping in _by_table(groupings)]
-        self.groups = groups_by_missing(groups_ending(plan, ends, degrees))
-        self._partitions = equipartitions(plan[:, N_MASTER])
-        self._edges = edges_of(plan[:, N_MASTER], self.groups.complete.of_grid, self._partitions.sizes)
+    def __init__(self, public):
+        self.plan, self.codes, self.groups, self._partitions, self._edges = public
 
     def _cells(self, lo, hi):
         edges, first_cell = refine(lo, hi, self._partitions)
@@ -74,12 +70,30 @@ class CodeGrids(RangePlacer):
 
 def class_grids(n_classes, B, c):
     """The grids of a numeric feature against classes."""
-    return CodeGrids(discrete_plan(B, c, n_classes), groupings_of_classes(n_classes))
+    return CodeGrids(_of_classes(n_classes, B, c))
 
 
 def nominal_grids(n_labels, B, c):
     """The grids of a numeric target against a nominal feature."""
-    return CodeGrids(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
+    return CodeGrids(_of_labels(n_labels, B, c))
+
+
+@lru_cache(maxsize=64)
+def _of_classes(n_classes, B, c):
+    return _public(discrete_plan(B, c, n_classes), groupings_of_classes(n_classes))
+
+
+@lru_cache(maxsize=64)
+def _of_labels(n_labels, B, c):
+    return _public(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
+
+
+def _public(plan, groupings):
+    """The plan, the cells of codes, the groups, the master partition and its edges; kept, as they are public."""
+    codes, ends = _cells_of_codes(groupings)
+    groups = groups_by_missing(groups_ending(plan, ends, [grouping.degrees for grouping in _by_table(groupings)]))
+    partitions = equipartitions(plan[:, N_MASTER])
+    return plan, codes, groups, partitions, edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
 
 
 class AgainstLabels:

@@ -129,6 +129,7 @@ class CountsScorer:
         if n > MOST_RECORDS:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
         self._n, self._shape = n, (family.n_columns, family.n_master)
+        self._n_cells = family.n_columns * family.n_master
         self._penalty = family.penalty
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
@@ -161,7 +162,7 @@ class CountsScorer:
         """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
         if isinstance(scale, Nominal):
             return self._of_labels(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
-        table, missing = counts[: -self._shape[0]].reshape(self._shape), counts[-self._shape[0] :]
+        table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
         if np.count_nonzero(missing) == 0:
             return self._of_merges(table)
         return max(self._of_merges(np.c_[table, missing]), self._of_merges(np.c_[missing, table]))

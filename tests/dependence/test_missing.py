@@ -120,6 +120,19 @@ def test_where_values_are_missing_tells_what_the_others_do_not():
         assert AgainstClasses((y > 0.5).astype(int), 2, 40, 5).score(incomplete, UNIT) > 0.95
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_no_score_is_below_that_of_missing_values_filled_in_at_either_end(kind, correction):
+    for n in (30, 500):
+        x, y = with_missing(kind, n, seed=1)
+        for target in (
+            AgainstNumbers(y, UNIT, 60, 5, correction=correction),
+            AgainstClasses((3 * y).astype(int).clip(max=2), 3, 60, 5, correction),
+        ):
+            filled = [target.score(np.nan_to_num(x, nan=end), UNIT) for end in UNIT]
+            assert target.score(x, UNIT) >= max(filled) - 1e-12
+
+
 def test_missing_values_may_be_joined_to_low_or_to_high_ones():
     x = np.linspace(0, 1, 600)
     codes = (x > 0.5).astype(int)

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.dependence.code_grids import class_grids, nominal_grids
+from skdpmic.dependence.code_grids import _of_labels, class_grids, nominal_grids
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, RangeGrids
 from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
@@ -281,6 +281,7 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
 
 def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
     monkeypatch.setattr("skdpmic.dependence.nominal._with_each_of_three", lambda grouping, n_labels: [grouping])
+    monkeypatch.setattr("skdpmic.dependence.code_grids._of_labels", _of_labels.__wrapped__)  # whose grids are not kept
     for n_labels in (1, 3):
         with pytest.raises(AssertionError):
             test_three_parts_against_classes_would_attain_more_without_divisions(125, None, n_labels, 4)
