@@ -113,6 +113,7 @@ def test_the_warning_does_not_depend_on_the_data():
     assert len(messages) == 1
 
 
+@pytest.mark.slow
 def test_the_chance_that_is_stated_is_that_of_the_fit():
     # Kendall's score of a feature that is the target is 1, that of one without variance 0. 1,500 fits: a standard
     # error of 0.013.

@@ -35,7 +35,6 @@ from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.statistics import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
-from skdpmic.table.targets import make_target
 from tests.dependence.naive_mtv_r import naive_total_variation
 
 N, D = 200, 4
@@ -344,25 +343,21 @@ def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_amon
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(statistic, target):
     rng = np.random.default_rng(0)
-    n, scales = 300, [(0.0, 1.0), Nominal(2), (0.0, 1.0), Nominal(6)]
-    y = rng.random(n) if "target_bounds" in target else rng.integers(3, size=n)
-    columns = [rng.random(n), rng.integers(4, size=n).astype(np.uint32), rng.random(n), rng.integers(8, size=n)]
-    columns[2][y > 0.5], columns[3] = np.nan, columns[3].astype(np.uint32)
-
-    sketch = RangeGridSketch(bounds=(0, 1), n_features=4, statistic=statistic, B=20, **target)
-    sketch.ranges = scales
-    sketch._starts = sketch._place_features()
-    sketch._counts = sketch._zeros()
-    for rows in np.array_split(np.arange(n), 3):
-        placed = sketch._grids.place(y[rows])
-        for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
-            sketch._counts_of(j)[:] += sketch._grids.count(column[rows], scale, placed)
-    sketch.n_samples = n
+    X = np.column_stack([rng.random(300), rng.integers(4, size=300), rng.random(300), rng.integers(8, size=300)])
+    y = rng.random(300) if "target_bounds" in target else rng.integers(3, size=300)
+    X[y > 0.5, 2] = X[y < 0.2, 3] = np.nan
+    public = {
+        "bounds": {0: (0, 1), 2: (0, 1)},
+        "categories": {1: [0, 1], 3: range(6)},
+        "statistic": statistic,
+        **target,
+    }
+    sketch = RangeGridSketch(B=20, **public)
+    for rows in np.array_split(np.arange(300), 3):
+        sketch.update(X[rows], y[rows])
     check_whole(sketch)
-    of_counts = sketch.measure.scorer_of_counts(sketch._grids, n)
-    of_records = sketch.measure.scorer(make_target(y, target.get("target_bounds"), target.get("classes")), None)
-    for j, (column, scale) in enumerate(zip(columns, scales, strict=True)):
-        assert of_counts.score(sketch._counts_of(j), scale) == of_records.score(column, scale)
+    scorer = DPMICScorer(epsilon=math.inf, B=20, c=sketch.c, **public)
+    assert scorer.fit_sketch(sketch).scores_.tolist() == scorer.fit(X, y).scores_.tolist()
     sketch._counts_of(3)[0] += 1
     with pytest.raises(ValueError, match="damaged"):
         check_whole(sketch)

@@ -92,6 +92,7 @@ def fresh_scores(n, n_noise, n_classes, n_tables, seed):
     return tables
 
 
+@pytest.mark.slow
 def test_real_mechanisms_find_the_share_that_a_row_states():
     # Between entries of the table of scores; 240 trials in 20 new tables, of 10 features: a standard error of 0.01.
     random, source = np.random.default_rng(3), entropy_source(3)
@@ -140,6 +141,7 @@ def test_the_share_stated_is_within_five_hundredths_of_simulations_off_the_table
                 assert np.mean(shares) == pytest.approx(share_found(statistic, n, n_classes, d, k, law), abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_share_stated_is_that_of_every_cell_of_the_choice_benchmark():
     found, ways = (pytest.importorskip(f"benchmarks.selection.{name}") for name in ("found", "ways"))
     names = {label: name for name, label in found.STATISTICS.items()}
