@@ -51,7 +51,7 @@ NUMBER_COLUMNS = {
     "boolean": ("pandas", [True, None, False], "boolean", [1, NAN, 0]),
     "bool of polars": ("polars", [True, None, False], None, [1, NAN, 0]),
     "bool of pyarrow": ("pyarrow", [True, None, False], None, [1, NAN, 0]),
-    "decimal of polars": ("polars", [Decimal("1.5"), None, Decimal(3)], None, [1.5, NAN, 3]),
+    "decimal of polars": ("polars", [Decimal("1.5"), None, Decimal("3.0")], None, [1.5, NAN, 3]),
     "decimal of pyarrow": ("pyarrow", [Decimal("1.5"), None, Decimal(3)], pyarrow.decimal128(5, 2), [1.5, NAN, 3]),
     "objects": ("pandas", [1, None, 3.5], object, [1, NAN, 3.5]),
     "objects with NA": ("pandas", [1, pandas.NA, True], object, [1, NAN, 1]),
