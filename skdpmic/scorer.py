@@ -135,8 +135,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     >>> X = rng.uniform(size=(5000, 3))
     >>> y = (X[:, 1] - 0.5) ** 2
     >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))
-    >>> scorer.fit(X, y).ranking_[1]
-    np.int64(1)
+    >>> scorer.fit(X, y).ranking_.tolist()[1]
+    1
     >>> SelectKBest(scorer, k=1).fit(X, y).get_support()
     array([False,  True, False])
     """
