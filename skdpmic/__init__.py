@@ -17,6 +17,7 @@ from skdpmic.pairs.ranks import (
     kendall_laplace,
     spearman_laplace,
 )
+from skdpmic.planning.plan import plan_release
 from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.search import PrivateGridSearch
@@ -47,6 +48,7 @@ __all__ = [
     "mic_r_laplace",
     "mtv_r",
     "mtv_r_laplace",
+    "plan_release",
     "private_bounds",
     "search_cost",
     "spearman_laplace",

@@ -7,13 +7,15 @@ import warnings
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdpmic.accounting.fits import UNKNOWN, given_the_table, is_private, private_steps
-from skdpmic.checks.errors import without_data
+from skdpmic.accounting.fits import UNIVARIATE, UNKNOWN, given_the_table, is_private, private_steps
+from skdpmic.checks.errors import is_invalid_parameter, without_data
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
 from skdpmic.estimator import PUBLIC, check_before_data
+from skdpmic.isolation import generators_seeded
 from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named
 from skdpmic.table.features import feature_axes
@@ -21,12 +23,62 @@ from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import read_records
 from skdpmic.table.tables import declared_by_name
 
+_ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
 
 
 def candidate_with(estimator, parameters):
     """A new estimator with these parameters."""
     return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def candidates_with(estimator, grid):
+    """New estimators with the parameters of each entry of the grid.
+
+    A wrong parameter of an estimator of scikit-learn is an error now: scikit-learn checks parameters before it looks at
+    a table, so each is fitted to a table without rows, which ends there: nothing is computed, and no data is seen.
+    """
+    candidates = [candidate_with(estimator, parameters) for parameters in grid]
+    for candidate in candidates:
+        for step in _estimators_in(candidate):
+            if all(map(_is_of_scikit_learn, _estimators_in(step))):
+                _check_parameters_of(step)
+    return candidates
+
+
+def _estimators_in(step):
+    """The step itself, if it is an estimator, and all others inside but private ones."""
+    inside = [step, *step.get_params().values()]
+    return [
+        part for part in inside if hasattr(part, "get_params") and not isinstance(part, type) and not is_private(part)
+    ]
+
+
+def _is_of_scikit_learn(estimator):
+    return type(estimator).__module__.startswith("sklearn.")
+
+
+def _check_parameters_of(step):
+    """Raise if a parameter of its own is wrong; those of the steps inside are checked with them."""
+    private = private_steps(step)
+    if isinstance(step, Pipeline | FeatureUnion | ColumnTransformer) or (private and not isinstance(step, UNIVARIATE)):
+        return
+    step = clone(step).set_params(**dict.fromkeys(private, _no_scores))
+    try:
+        with generators_seeded(_ANY_SEED), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            step.fit(np.empty((0, 1)), np.empty(0))
+        return
+    except Exception as error:
+        if not is_invalid_parameter(error) or f"parameter of {type(step).__name__} " not in str(error):
+            return  # of the table without rows
+        message = str(error)
+    raise ValueError(message)
+
+
+def _no_scores(X, y):
+    """Stands for a private score function, which is not called."""
+    raise NotImplementedError
 
 
 def _first_step(estimator):

@@ -1,12 +1,16 @@
 """What both estimators do: describe, read, score, pay, release, keep."""
 
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdpmic.checks.arguments import check_n_jobs
 from skdpmic.checks.fitted import check_published
+from skdpmic.planning.chances import chances_of_missing_a_perfect_score
+from skdpmic.planning.plan import plan_of_fit
+from skdpmic.planning.request import Request, check_request
 from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
@@ -114,6 +118,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         warn_of_delta(self.delta, records.shape.n_groups, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
+        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
@@ -174,6 +179,83 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
 
+    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+        """Warn if noise drowns everything, which public numbers tell."""
+        law = way.law(mechanism, measure, shape)
+        if law is None:
+            return
+        n_wanted = self._n_wanted(shape.n_features)
+        n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
+        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law)
+        if missed > by_lot / 2:
+            warnings.warn(
+                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"epsilon={self.epsilon:g}, a feature with a score of 1 is not among the best {n_places} of features "
+                f"with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if lots are drawn. More rows, a "
+                "larger epsilon, fewer features and, for a choice without scores, release='support' and a smaller k "
+                "lessen the noise: skdpmic.plan_release tells how much of which is needed.",
+                stacklevel=stacklevel + 1,
+            )
+
+    def _n_wanted(self, n_features):
+        """How many features are to be chosen; None if that is open."""
+        return None
+
+    # --- Before the data -------------------------------------------------------------------------------------
+
+    def plan(self, n_samples, n_features=None):
+        """How much noise a fit to a table of this shape will have, next to other mechanisms and statistics.
+
+        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4.
+        n_features : int, default=None
+            Number of features; needed if neither `bounds` nor `categories` tells.
+
+        Returns
+        -------
+        ReleasePlan
+            The first row is what `fit` will do with these parameters: its `noise_scale` is `noise_scale_`, its
+            `epsilon` and `delta` are `privacy_spent_`. After it come the other releases for the same epsilon, those
+            with the least error first, as :func:`plan_release` finds them; in these B and c are automatic.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described, epsilon is infinite, or the target's classes are to be read from data.
+
+        Examples
+        --------
+        >>> from skdpmic import DPMICSelector
+        >>> plan = DPMICSelector(k=5, epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1)).plan(10_000, 100)
+        >>> plan[0].statistic, round(plan[0].error, 2), plan[1].release, plan[1].statistic, round(plan[1].error, 3)
+        ('mic_r', 0.88, 'support', 'mtv_r', 0.024)
+        """
+        self._check_parameters()
+        if asks_for_data(self.classes):
+            raise ValueError("classes must be public for a plan, which depends on their number, got 'data'.")
+        if n_features is None and statistic_named(self.statistic, self.correction).needs_ranges:
+            n_features = n_features_of(self.bounds, self.categories)
+        n_classes = n_public_classes(self)
+        given = (n_samples, n_features, None, self.epsilon, None, self.delta, n_classes, self.max_rows_per_group)
+        request = Request(*given)
+        check_request(request)
+        request = request._replace(k=self._n_wanted(n_features))
+        measure = self._measure(n_samples, n_features, n_classes)
+        is_simulated = (self.B, self.c, self.correction) == ("auto", "auto", "miller-madow")
+        scales = self._public_scales(n_features)
+        return plan_of_fit(self._way(n_features), measure, self.statistic, request, scales, is_simulated)
+
+    def _public_scales(self, n_features):
+        """What kernels will know of the features; without labels, as of any numbers."""
+        if self.categories is None or not statistic_named(self.statistic, self.correction).needs_ranges:
+            return [(0.0, 1.0)] * n_features
+        public = {name: getattr(self, name) for name in PUBLIC}
+        return describe(**public, n_features=n_features, feature_names=None).scales
+
     # --- After the release -----------------------------------------------------------------------------------
 
     def scores_interval(self, confidence=0.95):
@@ -223,7 +305,11 @@ def check_before_data(estimator, numbers_of_samples):
     ):
         n_features = n_features_of(estimator.bounds, estimator.categories) or 1
         describe(**described, n_features=n_features, feature_names=None)
-    is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
-    n_classes = len(check_classes(estimator.classes)) if is_public else None
     for n_samples in numbers_of_samples:
-        estimator._measure(n_samples, 1, n_classes)
+        estimator._measure(n_samples, 1, n_public_classes(estimator))
+
+
+def n_public_classes(estimator):
+    """How many classes a discrete target is said to have; None if nothing is said."""
+    is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
+    return len(check_classes(estimator.classes)) if is_public else None

@@ -5,16 +5,19 @@ then which noise there is, which is the last step before the ledger is charged; 
 returns the attributes that an estimator keeps, none of which is without noise.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import stats
 
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.geometric import GeometricMechanism
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.statistics.chance import chance_scores
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,23 @@ class LaplaceScores:
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source)
-        return {"scores_": scores, "ranking_": _places(order), "noise_scale_": mechanism.noise_scale}
+        by_chance = chance_scores(measure, records.shape)
+        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
+        return {
+            "scores_": scores,
+            "chance_scores_": by_chance,
+            "ranking_": _places(order),
+            "noise_scale_": mechanism.noise_scale,
+        }
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,7 @@ class GaussianScores(LaplaceScores):
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
 
 
@@ -83,6 +98,16 @@ class NoisyTables(LaplaceScores):
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
         _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
         return mechanism
+
+    def law(self, mechanism, measure, shape):
+        """About that of the noise on the share of records in two opposite quarters of a table less that in the others.
+
+        A score of 1 moves that difference as far as it goes, from 0 to 1.
+        """
+        if mechanism.scale == 0:
+            return None
+        n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
+        return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
@@ -124,16 +149,23 @@ class BestFeatures:
 
     def mechanism(self, measure, shape):
         """The noise."""
+        chance_scores(measure, shape)  # kept
         return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source)
+        by_chance = chance_scores(measure, records.shape)
+        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
             "support_mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
+            "chance_scores_": by_chance,
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         }

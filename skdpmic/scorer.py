@@ -14,8 +14,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
     noise. All scores together are released under epsilon-differential privacy: replacing one record (one row of X and
-    y) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they are released under
-    (epsilon, delta)-differential privacy.
+    y; with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at most
+    exp(epsilon). With `delta`, they are released under (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
         counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
         budget are per person then, and the number of persons is public, as n_samples is otherwise. 1 is best with
-        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. Others find more with as many as people have,
-        for the same noise (``docs/theory/people.md``).
+        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
+        with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
@@ -83,7 +83,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score, 1 for the best.
+        Place of each feature by private score less `chance_scores_`, 1 for the best.
+    chance_scores_ : ndarray of shape (n_features,)
+        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
+        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
         The budget of each score, ``epsilon / n_features``; with Gaussian noise, the epsilon of Laplace noise on one
         score that has the same standard deviation.

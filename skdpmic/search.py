@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic.accounting.fits import cost_of_fit
 from skdpmic.candidates import (
     candidate_with,
+    candidates_with,
     check_private_steps,
     private_estimators,
     refuse_unreadable_for,
@@ -227,9 +228,9 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, or does not fit the columns or the number of rows, also of a private
-            estimator in any candidate, if every candidate fails in every subset, or if it is unknown how often the
-            estimator fits a private one inside it. All but a failure in every subset is told before the charge.
+            If a parameter, also of a step of a candidate, is not as described, or does not fit the columns or the rows,
+            if it is unknown how often the estimator fits a private one inside it, or if every candidate fails in every
+            subset. All but that is told before the charge.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -244,7 +245,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             grid = self._check_grid()
-            candidates = [candidate_with(self.estimator, parameters) for parameters in grid]
+            candidates = candidates_with(self.estimator, grid)
             scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

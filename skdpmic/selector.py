@@ -19,8 +19,9 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     The measure is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. What
     is released -- all scores with noise, or only which features are the best -- satisfies epsilon-differential privacy:
-    replacing one record (one row of X and y) changes the probability of any outcome by a factor of at most
-    exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
+    replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability
+    of any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential
+    privacy.
 
     Parameters
     ----------
@@ -84,8 +85,8 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
         counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
         budget are per person then, and the number of persons is public, as n_samples is otherwise. 1 is best with
-        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. Others find more with as many as people have,
-        for the same noise (``docs/theory/people.md``).
+        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
+        with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
@@ -98,8 +99,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1]; absent with ``release="support"``.
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature, 1 for the best. With ``release="support"``, all features that were not chosen
-        share the place after the last.
+        Place of each feature by private score less `chance_scores_`, 1 for the best. With ``release="support"``, all
+        features that were not chosen share the place after the last.
+    chance_scores_ : ndarray of shape (n_features,)
+        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
+        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
         How many places of `ranking_` were released: all, or the k chosen.
     epsilon_per_feature_ : float
@@ -158,6 +162,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     array([3])
     >>> selector.transform(X).shape
     (5000, 1)
+
+    Where these are five rows each of a thousand people:
+
+    >>> selector.set_params(max_rows_per_group=1).fit(X, y, groups=np.arange(5000) // 5).n_groups_
+    1000
     """
 
     def __init__(
@@ -243,6 +252,9 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
                 f"k={self.k} is greater than n_features={n_features}. All the features will be returned.",
                 stacklevel=stacklevel + 1,
             )
+
+    def _n_wanted(self, n_features):
+        return self._n_to_keep(n_features) if self.threshold is None else None
 
     def _n_to_keep(self, n_features):
         return n_features if self.k == "all" else min(self.k, n_features)

@@ -29,6 +29,9 @@ SCORES_LAW = (
     "[here0-there0-1.0]"
 )
 SAME_EPSILON = "privacy/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
+PLANNED = (
+    "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
+)
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 
@@ -164,7 +167,7 @@ MUTANTS = [
            "privacy/test_filters.py::test_the_noise_reads_epsilon_as_the_ledger_does"),
     Mutant("privacy/mechanisms.py", "self._noise(len(scores), source)", "self._noise(1, source)",
            "privacy/test_audit_releases.py::test_no_release_loses_more_than_epsilon[scores together]"),
-    Mutant("privacy/mechanisms.py", "key=lambda i: -noisy[i]", "key=lambda i: -scores[i]",
+    Mutant("privacy/mechanisms.py", "key=lambda i: -worth[i]", "key=lambda i: -scores[i]",
            SCORES_LAW.replace("here0-there0", "here1-there1")),
     Mutant("privacy/mechanisms.py", "discrete_gaussian(self.scale**2,", "discrete_gaussian(self.scale,",
            "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_law_around_the_score"),
@@ -251,7 +254,22 @@ MUTANTS = [
            "number"),
     Mutant("privacy/filters.py", "in epsilons else round_up(", "in epsilons else float(",
            "test_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
+    # --- What is planned
+    Mutant("planning/plan.py", "return values[first] if", "return values[max(first - 1, 0)] if",
+           f"{PLANNED}[request_0]"),
+    Mutant("planning/plan.py", "margin(CONFIDENCE)) if error is None", "margin(CONFIDENCE) / 1.01) if error is None",
+           "planning/test_plan.py::test_an_error_is_rounded_up_by_less_than_a_digit[request_0]"),
+    Mutant("privacy/top_k.py", "(1 + confidence) / (1 - confidence)", "1 / (1 - confidence)",
+           "planning/test_plan.py::test_scores_as_far_apart_as_the_error_change_places_once_in_forty[ExponentialTopK]"),
+    Mutant("accounting/searches.py", "fits.epsilon * n_splits + refit", "fits.epsilon * n_trainings + refit",
+           "accounting/test_searches.py::test_a_cross_validation_charges_a_ledger_what_was_said[estimator0-of_a_fit0]"),
     # --- What remains, and what is said
+    Mutant("estimator.py",
+           "        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\n"
+           "        self._pay(way.cost, records)\n",
+           "        self._pay(way.cost, records)\n"
+           "        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\n",
+           "test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("uncached.py", "| {_NONCE: fresh_nonce()}", "| {_NONCE: b''}",
            "test_uncached.py::test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table"),
     Mutant("checks/readable.py", "        refuse_masked(data, name)\n", "        pass\n",
@@ -269,8 +287,8 @@ MUTANTS = [
            "test_search.py::test_a_record_moves_the_scores_of_one_subset_only"),
     Mutant("estimator.py", 'vars(self).pop("_sketch", None)', "pass",
            "counting/test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
-    Mutant("counting/sketch.py", "    sketch.n_samples += len(X)\n    sketch._is_torn = False",
-           "    sketch._is_torn = False\n    sketch.n_samples += len(X)",
+    Mutant("counting/sketch.py", "    sketch.n_samples += n_samples\n    sketch._is_torn = False",
+           "    sketch._is_torn = False\n    sketch.n_samples += n_samples",
            "test_interrupts.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
     Mutant("counting/sketch.py", "merged.n_samples = self.n_samples + other.n_samples",
            "merged.n_samples = self.n_samples",

@@ -18,6 +18,7 @@ LAYERS = [
     {"defaults", "mtv_defaults", "table"},
     {"statistics"},
     {"counting", "learnt_bounds", "release", "pairs", "plotting"},
+    {"planning"},
     {"estimator"},
     {"pieces"},
     {"scorer", "selector"},

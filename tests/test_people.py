@@ -107,6 +107,19 @@ def test_against_classes_chance_counts_as_between_rows_of_one_and_rows_of_all(na
     assert (scores < plain.scores_)[[0, 2, 3]].all()
 
 
+@pytest.mark.parametrize("m", [2, 5])
+def test_offsets_for_m_rows_that_are_as_good_as_one_are_those_of_one_row(m):
+    X, y, _ = table()
+    x, codes = np.repeat(X[:, 1] + 0.2 * X[:, 0], m), np.repeat((3 * y).astype(int), m)
+    for against in (
+        lambda each, correction: mic_r.AgainstNumbers(np.repeat(y, each), (0, 1), 30, 4, correction=correction),
+        lambda each, correction: mic_r.AgainstClasses(codes[:: m // each], 3, 30, 4, correction),
+    ):
+        once = against(1, "miller-madow").score(x[::m], (0, 1))
+        assert against(m, mic_r.MillerMadow(m)).score(x, (0, 1)) == pytest.approx(once, abs=1e-12)
+        assert against(m, "miller-madow").score(x, (0, 1)) > once + 1e-3
+
+
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "kendall", "spearman"])
 def test_who_has_one_row_counts_as_a_table_of_one_row_each(name):
     X, y, _ = table()

@@ -190,7 +190,7 @@ def out_of_memory(*arguments, **parameters):
         ("statistics.mic_r.TableScorer", {"mechanism": "geometric"}),
         ("statistics.mic_r.entropy_table", {}),
         ("statistics.mic_r.largest_rounding_error", {}),
-        ("statistics.mic_r.mic_r_sensitivity", {}),
+        ("statistics.mic_r.mic_r_group_sensitivity", {}),
         ("statistics.measure.grid_sensitivity", {}),
     ],
 )

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -529,9 +531,71 @@ def why(estimator, X, y, **parameters):
     return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
 
 
-def test_a_bad_parameter_of_a_model_is_named_when_everything_fails():
-    expected = "The 'n_neighbors' parameter of KNeighborsRegressor must be an int in the range [1, inf) or None."
-    assert why(make_pipeline(KNeighborsRegressor("three")), *table()) == expected
+WRONG = [
+    (
+        {"model": [Ridge(), Ridge(-1.0)]},
+        "The 'alpha' parameter of Ridge must be a float in the range .* Got -1.0 instead",
+    ),
+    ({"model__n_neighbors": [1, "many"]}, "The 'n_neighbors' parameter of KNeighborsRegressor must be .* Got 'many'"),
+    ({"model": [LogisticRegression(C=-1)]}, "The 'C' parameter of LogisticRegression must be .* Got -1 instead"),
+    ({"model": [RandomForestRegressor(10**9, max_depth=0)]}, "The 'max_depth' parameter of RandomForestRegressor"),
+    (
+        {"model": [make_pipeline(StandardScaler(), KNeighborsRegressor("three"))]},
+        "The 'n_neighbors' parameter of KNeigh",
+    ),
+    ({"model": [BaggingRegressor(Ridge(-1.0))]}, "The 'alpha' parameter of Ridge"),
+    ({"model": [TransformedTargetRegressor(Ridge(tol=-1))]}, "The 'tol' parameter of Ridge"),
+    ({"select": [SelectKBest(DPMICScorer(**PUBLIC), k=-1)]}, "The 'k' parameter of SelectKBest must be .* Got -1"),
+    (
+        {"select": [SelectKBest(partial(dp_mic_regression, epsilon=1.0, **PUBLIC), k=1.5)]},
+        "The 'k' parameter of SelectKB",
+    ),
+    (
+        {"select": [FeatureUnion([("one", DPMICSelector(1, **PUBLIC)), ("two", PCA(-2))])]},
+        "The 'n_components' parameter of PCA",
+    ),
+    (
+        {"select": [ColumnTransformer([("one", StandardScaler(with_mean="no"), [0])])]},
+        "The 'with_mean' parameter of Stand",
+    ),
+    ({"model__alfa": [1.0]}, "Invalid parameter 'alfa' for estimator KNeighborsRegressor"),
+]
+
+
+@pytest.mark.parametrize("grid, message", WRONG)
+def test_a_wrong_parameter_of_an_ordinary_step_is_refused_before_the_charge(grid, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    search = PrivateGridSearch(pipeline(), grid, ledger=ledger)
+    before, state = vars(search).copy(), np.random.get_state()[1].tolist()
+    with pytest.raises(ValueError, match=message):
+        search.fit(*table())
+    assert ledger.entries() == []
+    assert vars(search) == before
+    assert np.random.get_state()[1].tolist() == state
+
+
+class CountedFits(Ridge):
+    """Not of scikit-learn, so nobody knows what a fit of it does."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        type(self).n_fits += 1
+        return super().fit(X, y)
+
+
+@unknown
+@pytest.mark.parametrize("within", [lambda model: model, lambda model: VotingRegressor([("one", model)])])
+def test_checking_ordinary_steps_fits_nothing_that_is_not_known(within):
+    CountedFits.n_fits = 0
+    PrivateGridSearch(within(CountedFits()), {}, n_subsets=3, epsilon=5.0).fit(*table())
+    assert CountedFits.n_fits == 3 + 1
+
+
+def test_right_parameters_of_ordinary_steps_are_not_refused():
+    models = [Ridge(), RandomForestRegressor(2), KNeighborsRegressor(3), make_pipeline(StandardScaler(), Ridge())]
+    models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), {"alpha": [1]})]
+    PrivateGridSearch(pipeline(), {"model": models}, n_subsets=2, epsilon=5.0).fit(*table())
 
 
 def score_that_quotes(estimator, X, y):

@@ -1,4 +1,4 @@
-"""What searches over parameters cost, before they run (``docs/theory/search.md``)."""
+"""What searches, cross-validations and single fits cost, before they run (``docs/theory/search.md``)."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import sklearn.model_selection
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from skdpmic.accounting.fits import FitCost, cost_of_fit, total_cost
+from skdpmic.accounting.fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.accounting.splits import count_splits, warn_of_splits_by_records
 from skdpmic.privacy.filters import round_up
 
@@ -20,7 +20,7 @@ _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 
 @dataclass(frozen=True, repr=False)
 class SearchCost:
-    """What a search will spend at most.
+    """What a search, a cross-validation or a fit will spend at most.
 
     Attributes
     ----------
@@ -47,13 +47,17 @@ class SearchCost:
         )
 
 
-def search_cost(search, *, n_samples=None):
-    """What a search over parameters will spend, before it runs.
+def search_cost(estimator, *, cv=None, n_samples=None):
+    """What a search over parameters, a cross-validation or a single fit will spend, before it runs.
 
     Parameters
     ----------
-    search : GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV
-        Not fitted, or fitted; with private estimators anywhere in its pipeline.
+    estimator : estimator
+        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or what is fitted as it is: a
+        pipeline, or a private estimator by itself. Not fitted, or fitted; with private estimators anywhere inside.
+    cv : int, cross-validation generator, iterable or None, default=None
+        For what is no search: None is the cost of one fit; anything else that of `cross_val_score`, `cross_validate` or
+        `cross_val_predict` with this `cv`, which fit once for each split. (These take None for 5.)
     n_samples : int, default=None
         Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
 
@@ -65,9 +69,9 @@ def search_cost(search, *, n_samples=None):
     Raises
     ------
     TypeError
-        If `search` is none of these.
+        If `estimator` is none, or a PrivateGridSearch, whose choice costs its own epsilon.
     ValueError
-        If the cost has no bound, or needs `n_samples`.
+        If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own.
 
     Warns
     -----
@@ -79,7 +83,8 @@ def search_cost(search, *, n_samples=None):
     Notes
     -----
     With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
-    ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. Where
+    ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. A
+    cross-validation is a search of one candidate without refit: ``(K - 1) epsilon``, charged ``K epsilon``. Where
     epsilon varies, it is summed over the candidates, and the refit counted at the largest. Splits that are not
     known to be folds count a record in every training set; epsilons drawn at random count as the largest possible. A
     private function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which
@@ -105,16 +110,29 @@ def search_cost(search, *, n_samples=None):
     >>> cost = search_cost(search)
     >>> cost.epsilon, cost.n_fits, cost.charged_epsilon
     (4.9, 61, 6.1)
+
+    ``cross_val_score(pipeline, X, y, cv=5)``, and ``pipeline.fit(X, y)``:
+
+    >>> search_cost(pipeline, cv=5).charged_epsilon, search_cost(pipeline).charged_epsilon
+    (0.5, 0.1)
     """
-    _check_kind(search)
-    has_people = _has_people(search)
-    n_splits, n_trainings = count_splits(search, n_samples, has_people)
-    warn_of_splits_by_records(search, has_people)
-    rounds = _rounds(search, n_splits, n_samples)
-    refit = _largest(itertools.chain.from_iterable(rounds)) if search.refit else FitCost()
-    fits = total_cost(itertools.chain.from_iterable(rounds))
+    if isinstance(estimator, _kinds(*_GRIDS, *_RANDOM)):
+        _check_no_cv(cv, estimator)
+        has_people = _has_people(estimator.estimator, _searched(estimator))
+        n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
+        warn_of_splits_by_records(estimator.cv, estimator.estimator, has_people)
+        rounds = _rounds(estimator, n_splits, n_samples)
+        refit = _largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
+        fits = total_cost(itertools.chain.from_iterable(rounds))
+    else:
+        _check_can_be_fitted(estimator)
+        has_people = _has_people(estimator)
+        n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
+        if cv is not None:
+            warn_of_splits_by_records(cv, estimator, has_people)
+        fits, refit = cost_of_fit(estimator), FitCost()
     if not fits.n_private:
-        _warn_of_none_seen()
+        _warn_of_none_seen(estimator)
     return SearchCost(
         epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
         delta=_as_float(fits.delta * n_trainings + refit.delta),
@@ -124,19 +142,23 @@ def search_cost(search, *, n_samples=None):
     )
 
 
-def _has_people(search):
-    """Whether some candidate may protect persons, who have several rows."""
+def _has_people(estimator, searched=()):
+    """Whether an estimator, or some candidate with other values of parameters, may protect persons with several rows."""
+    given = {name for name, value in estimator.get_params().items() if value is not None}
+    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
+
+
+def _searched(search):
+    """The names of the parameters that a search tries values of."""
     grids = search.param_grid if isinstance(search, _kinds(*_GRIDS)) else search.param_distributions
-    names = itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
-    given = {name for name, value in search.estimator.get_params().items() if value is not None}
-    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(names))
+    return itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
 
 
-def _warn_of_none_seen():
+def _warn_of_none_seen(estimator):
     warnings.warn(
-        "search_cost sees no private estimator in this search. If one hides in a lambda or in a class of your own, "
-        "what is stated here is no bound. DPMICSelector and DPMICScorer are seen as steps and parameters, "
-        "dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
+        f"search_cost sees no private estimator in this {type(estimator).__name__}. If one hides in a lambda or in a "
+        "class of your own, what is stated here is no bound. DPMICSelector and DPMICScorer are seen as steps and "
+        "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
         stacklevel=3,
     )
 
@@ -147,9 +169,22 @@ def _kinds(*names):
     return tuple(existing[name] for name in names if name in existing)
 
 
-def _check_kind(search):
-    if not isinstance(search, _kinds(*_GRIDS, *_RANDOM)):
-        raise TypeError(f"search must be a {', '.join(_GRIDS + _RANDOM)}, got {type(search).__name__}.")
+def _check_no_cv(cv, search):
+    if cv is not None:
+        raise ValueError(
+            f"cv must be None with a {type(search).__name__}, which has a cv of its own, got {cv!r}. To cross-validate "
+            "a search fits all of it once for each split."
+        )
+
+
+def _check_can_be_fitted(estimator):
+    is_estimator = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    is_private_search = is_estimator and not is_private(estimator) and "ledger" in estimator.get_params(deep=False)
+    if not is_estimator or is_private_search:
+        raise TypeError(
+            f"estimator must be an estimator to be fitted as it is, or a {', '.join(_GRIDS + _RANDOM)}, got "
+            f"{type(estimator).__name__}."
+        )
 
 
 def _rounds(search, n_splits, n_samples):

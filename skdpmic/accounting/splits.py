@@ -1,4 +1,4 @@
-"""How many training sets of a search one record can be in."""
+"""How many training sets of a search, or of a cross-validation, one record can be in."""
 
 import math
 import numbers
@@ -37,10 +37,10 @@ _BY_RECORDS = (
 )
 
 
-def warn_of_splits_by_records(search, has_people):
+def warn_of_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change in which training sets others are."""
-    is_default = _is_number_of_folds(search.cv) and is_classifier(search.estimator)
-    kind = StratifiedKFold if is_default else type(search.cv)
+    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
+    kind = StratifiedKFold if is_default else type(cv)
     if has_people and kind not in _BY_GROUPS:
         warnings.warn(
             "cv deals rows into folds, where max_rows_per_group protects a person who has several: how many they are "
@@ -64,12 +64,11 @@ _GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
 _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
 
 
-def count_splits(search, n_samples, has_people):
+def count_splits(cv, estimator, n_samples, has_people):
     """How many splits there are, and in how many of their training sets one record, or one person, can be."""
-    cv = search.cv
     if isinstance(cv, Iterator):
         raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
-    splitter = check_cv(cv, classifier=is_classifier(search.estimator))
+    splitter = check_cv(cv, classifier=is_classifier(estimator))
     X = None if n_samples is None else np.empty((n_samples, 1))
     try:
         n_splits = splitter.get_n_splits(X)

@@ -71,9 +71,9 @@ def _public_message(error):
 
 def public_messages(error):
     """What the message of an error of any estimator says without data: known phrases of scikit-learn and of ours."""
-    if _is_invalid_parameter(error.__cause__):  # which names the estimator, where the error names cross_validate
+    if is_invalid_parameter(error.__cause__):  # which names the estimator, where the error names cross_validate
         return public_messages(error.__cause__)
-    if _is_invalid_parameter(error):
+    if is_invalid_parameter(error):
         first_line = str(error).partition("\n")[0]
         return [first_line.partition(". Got ")[0]]  # a score function may have got labels
     return _known_words(str(error))
@@ -84,6 +84,6 @@ def _known_words(message):
     return [whole.group()] if whole else _SAFE_PHRASES.findall(message.partition("\n")[0])
 
 
-def _is_invalid_parameter(error):
+def is_invalid_parameter(error):
     """Whether scikit-learn raised this for an argument that is not as it declares, in words that declare it."""
     return type(error).__name__ == "InvalidParameterError" and type(error).__module__.startswith("sklearn.")

@@ -6,6 +6,7 @@ Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun an
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,6 +43,7 @@ def rho_of_scale(scale, n_releases, steps):
     return Fraction(n_releases * steps**2, 2 * scale**2)
 
 
+@lru_cache(maxsize=1024)
 def rho_for(epsilon, delta):
     """The largest rho whose zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`, rounded down.
 

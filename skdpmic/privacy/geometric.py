@@ -98,6 +98,8 @@ class GeometricMechanism:
         Scale of the noise in records; 0 for none.
     """
 
+    name = "geometric"
+
     def __init__(self, scale):
         self.scale = scale
 
@@ -113,6 +115,10 @@ class GeometricMechanism:
     def noise_scale(self):
         """Scale of the noise on each count, in records."""
         return float(self.scale)
+
+    def margin(self, confidence):
+        """NaN: the law of the error of a score that follows from noisy counts is not known."""
+        return math.nan
 
     def release(self, counts, n, source):
         """`counts`, of any shape, with noise, and truncated to [0, n]: an int64 array."""

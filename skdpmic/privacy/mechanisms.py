@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy import stats
 from scipy.special import ndtri
 
 from skdpmic.privacy.arguments import exact
@@ -64,24 +65,35 @@ class _NoisyScores:
         """Scale of the noise as a score."""
         return self.scale * GRID
 
-    def release(self, scores, source):
+    @property
+    def law(self):
+        """The continuous law that the noise has up to grid steps; None without noise."""
+        return self._law(scale=self.noise_scale) if self.scale > 0 else None
+
+    def release(self, scores, source, handicaps=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
         The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
-        remain are broken by index.
+        remain are broken by index. What each score has to be above to be worth something, `handicaps`, is public, and
+        taken off for the order.
         """
         if self.scale == 0:
-            return scores, np.argsort(-scores, kind="stable")
+            return scores, np.argsort(handicaps - scores, kind="stable")
         noisy = to_grid(scores) + self._noise(len(scores), source)
-        return from_grid(noisy), np.array(sorted(range(len(noisy)), key=lambda i: -noisy[i]), dtype=np.int64)
+        worth = noisy - to_grid(np.broadcast_to(handicaps, scores.shape))
+        return from_grid(noisy), np.array(sorted(range(len(worth)), key=lambda i: -worth[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):
         """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""
         if self.scale == 0:
             return scores.copy(), scores.copy()
-        margin = self._quantile(confidence) * GRID
-        # A score lies at most one step above the grid value that noise was added to.
-        return np.clip(scores - margin, 0, 1), np.clip(scores + margin + GRID, 0, 1)
+        margin = self.margin(confidence)
+        # A score lies at most one step above the grid value that noise was added to, and no step below it.
+        return np.clip(scores - (margin - GRID), 0, 1), np.clip(scores + margin, 0, 1)
+
+    def margin(self, confidence):
+        """How far a score with noise lies from the one without, before it is clamped, with at least this confidence."""
+        return 0.0 if self.scale == 0 else (self._quantile(confidence) + 1) * GRID
 
 
 class LaplaceMechanism(_NoisyScores):
@@ -92,6 +104,9 @@ class LaplaceMechanism(_NoisyScores):
     scale : int
         Scale of the noise in grid steps; 0 for none.
     """
+
+    name = "laplace"
+    _law = stats.laplace
 
     @classmethod
     def for_budget(cls, epsilon, n_scores, steps):
@@ -115,6 +130,9 @@ class GaussianMechanism(_NoisyScores):
     scale : int
         Standard deviation of the noise in grid steps; 0 for none.
     """
+
+    name = "gaussian"
+    _law = stats.norm
 
     @classmethod
     def for_budget(cls, epsilon, delta, n_scores, steps):

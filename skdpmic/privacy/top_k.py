@@ -7,9 +7,10 @@ grows with the square root of k.
 import math
 
 import numpy as np
+from scipy import stats
 
 from skdpmic.privacy.composition import rho_for, scale_for_rho
-from skdpmic.privacy.mechanisms import GRID, scale_for_budget, to_grid
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, scale_for_budget, to_grid
 from skdpmic.privacy.noise import exponential_choice, geometric
 
 
@@ -52,11 +53,19 @@ class _TopK:
         """Scale of the noise as a score."""
         return self.scale * GRID
 
-    def release(self, scores, source):
-        """Indices of the k features chosen, best first."""
+    @property
+    def law(self):
+        """The continuous law that noise on each score has up to grid steps; None without noise."""
+        return self._law(scale=self.noise_scale) if self.scale > 0 else None
+
+    def release(self, scores, source, handicaps=0.0):
+        """Indices of the k features chosen, best first, by their scores less their public `handicaps`."""
         if self.scale == 0:
-            return np.argsort(-scores, kind="stable")[: self.k]
-        return np.array(self._choose(to_grid(scores), source), dtype=np.int64)
+            return np.argsort(handicaps - scores, kind="stable")[: self.k]
+        worth = to_grid(scores) - to_grid(
+            np.broadcast_to(handicaps, scores.shape)
+        )  # in steps, so that none moves further
+        return np.array(self._choose(worth, source), dtype=np.int64)
 
 
 class OneShotTopK(_TopK):
@@ -70,6 +79,7 @@ class OneShotTopK(_TopK):
     """
 
     name = "one-shot"
+    _law = stats.expon
 
     @classmethod
     def for_budget(cls, epsilon, k, steps):
@@ -80,6 +90,13 @@ class OneShotTopK(_TopK):
     def epsilon_per_score(epsilon, k):
         """Sensitivity over the standard deviation of the noise, which is the scale."""
         return float(epsilon) / (2 * k)
+
+    def margin(self, confidence):
+        """How far the noise moves two scores against one another, with at least this confidence.
+
+        The difference of two independent geometric numbers of one scale is discrete Laplace of that scale.
+        """
+        return LaplaceMechanism(self.scale).margin(confidence)
 
     def _choose(self, scores, source):
         noisy = scores + geometric(self.scale, len(scores), source)
@@ -99,6 +116,7 @@ class ExponentialTopK(_TopK):
     """
 
     name = "exponential"
+    _law = stats.gumbel_r
 
     @classmethod
     def for_budget(cls, epsilon, delta, k, steps):
@@ -109,6 +127,16 @@ class ExponentialTopK(_TopK):
     def epsilon_per_score(epsilon, delta, k):
         """Sensitivity over the standard deviation of the noise, which is pi / sqrt(6) times the scale."""
         return math.sqrt(6) / math.pi * math.sqrt(2 * rho_for(epsilon, delta) / k)
+
+    def margin(self, confidence):
+        """How far the noise moves two scores against one another, with at least this confidence.
+
+        The difference of two independent Gumbel numbers of one scale is logistic: its absolute value is above q with
+        probability 2 / (1 + exp(q / scale)).
+        """
+        if self.scale == 0:
+            return 0.0
+        return (math.ceil(self.scale * math.log((1 + confidence) / (1 - confidence))) + 1) * GRID
 
     def _choose(self, scores, source):
         remaining, chosen = np.arange(len(scores)), []

@@ -17,6 +17,24 @@ _DRAWS = 24
 _UNIT = (0.0, 1.0)
 
 
+def chance_scores(measure, shape):
+    """What features of each scale score by chance; 0 if all are of one kind, so that this decides nothing.
+
+    Parameters
+    ----------
+    measure : Measure
+    shape : Shape
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+    """
+    kinds = {scale if isinstance(scale, Nominal) else _UNIT for scale in shape.scales}
+    if len(kinds) == 1 or not hasattr(measure, "chance_rate"):
+        return np.zeros(shape.n_features)
+    return np.array([chance_score(measure, scale, shape.n_groups) for scale in shape.scales])
+
+
 def chance_score(measure, scale, n):
     """Mean score of independent variables, each of whose values, labels or classes is as likely as another.
 

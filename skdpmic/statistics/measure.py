@@ -22,7 +22,11 @@ class Measure(ABC):
 
         All that scores share is made, and kept, or refused, on the way: before anything is paid for.
         """
+        self.prepare(shape)
         return grid_sensitivity(self.sensitivity(shape), self.rounding_error(shape))
+
+    def prepare(self, shape):  # noqa: B027, as most have nothing to do
+        """Make and keep what scores of that shape share, beyond what bounds their rounding errors."""
 
     @abstractmethod
     def sensitivity(self, shape):

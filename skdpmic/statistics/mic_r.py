@@ -81,11 +81,15 @@ class MicRGrids(Measure):
         """In bits."""
         return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
 
+    def prepare(self, shape):
+        """Make the table of logarithms; an error, if there are too many records for it."""
+        entropy_table(shape.n_samples)
+
     def rounding_error(self, shape):
         """In bits."""
-        n = shape.n_samples
-        entropy_table(n)  # kept for the scores; an error, if n is too large for it
-        return largest_rounding_error(n, shape.scales, self.n_classes, self.B, self.c, self.correction)
+        return largest_rounding_error(
+            shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction
+        )
 
     def scorer(self, target, source):
         """What scores features against a target."""

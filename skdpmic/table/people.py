@@ -1,8 +1,8 @@
-"""People with several rows each: whose rows are whose, and as many rows of each of them.
+"""People with several rows each: whose rows are whose, and which of them count.
 
-The person is what is protected, so that nobody may have more rows than a public number m. With fewer rows someone would
-count for less than the noise covers, and the number of all rows would tell of them: so everybody gets m rows, in the
-place of their own. How far one person's rows move a score is then known (``docs/theory/people.md``).
+The person is what is protected. How many rows someone has is private, and so is the number of all rows, on which the
+noise would depend. So everybody counts for m rows, a public number: drawn from one's own if there are more, repeated if
+there are fewer. How far a person's rows can move a score is then known (``docs/theory/people.md``).
 """
 
 import numbers
@@ -31,10 +31,9 @@ class People(NamedTuple):
         return self.n_groups * self.rows_per_group
 
     def draw(self, source):
-        """As many rows of each person: all of one's rows in random order, over and over, until there are enough.
+        """`rows_per_group` rows of each person: one's own rows in random order, over and over, until there are enough.
 
-        Of more rows than that, some are so drawn without replacement; of fewer, none is there more than once oftener
-        than another. The order is random, as no order of the rows of a table means the same for all of them.
+        So of more rows, some are drawn without replacement; of fewer, each counts as often as any other, or once more.
 
         Parameters
         ----------
@@ -96,17 +95,19 @@ def read_people(groups, max_rows_per_group, n_rows):
     labels = _as_labels(groups)
     if len(labels) != n_rows:
         raise ValueError(f"groups must hold a label for each row of X, got {len(labels)} labels for {n_rows} rows.")
-    persons, n_groups = _numbered(labels)
-    if n_groups < _AT_LEAST:
-        raise ValueError(f"groups must hold at least {_AT_LEAST} different labels, one a person, got {n_groups}.")
-    return People(persons, n_groups, int(max_rows_per_group))
+    persons, different = _numbered(labels)
+    if any(map(_is_missing, different)):
+        raise ValueError("groups must hold a label for each row, got missing values.")
+    if len(different) < _AT_LEAST:
+        raise ValueError(f"groups must hold at least {_AT_LEAST} different labels, one a person, got {len(different)}.")
+    return People(persons, len(different), int(max_rows_per_group))
 
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
 
 
 def _as_labels(groups):
-    """The labels, complete and one for each row: in an array of one type that numpy sorts, or in a list."""
+    """The labels, in an array of one type that numpy sorts, or in a list."""
     if is_dask_collection(groups):
         raise TypeError("groups must be in memory, got a dask collection.")
     refuse_masked(groups, "groups")
@@ -116,11 +117,20 @@ def _as_labels(groups):
         what = f"{n_dimensions} dimensions" if n_dimensions != 1 else type(groups).__name__
         raise ValueError(f"groups must be array-like of shape (n_samples,), got {what}.")
     labels = without_data(np.asarray, groups) if is_array else list(groups)
-    if is_array and labels.dtype.kind not in _SORTED_KINDS:
-        labels = labels.tolist()
-    if (labels != labels).any() if isinstance(labels, np.ndarray) else any(map(_is_missing, labels)):
-        raise ValueError("groups must hold a label for each row, got missing values.")
-    return labels
+    return labels.tolist() if is_array and labels.dtype.kind not in _SORTED_KINDS else labels
+
+
+def _numbered(labels):
+    """The number of each row's label among the different ones, and these."""
+    if isinstance(labels, np.ndarray):
+        different, persons = np.unique(labels, return_inverse=True)
+        return persons, different
+    number_of = {}
+    try:
+        return np.array([number_of.setdefault(label, len(number_of)) for label in labels]), list(number_of)
+    except TypeError:
+        pass  # an error raised here would keep the label
+    raise TypeError("groups must hold hashable labels, such as numbers or strings.")
 
 
 def _is_missing(label):
@@ -128,16 +138,3 @@ def _is_missing(label):
         return label is None or bool(label != label)  # NaN and NaT are not even themselves
     except TypeError:  # nor does pandas.NA say whether it is
         return True
-
-
-def _numbered(labels):
-    """The number of each row's label among the different ones, and how many these are."""
-    if isinstance(labels, np.ndarray):
-        different, persons = np.unique(labels, return_inverse=True)
-        return persons, len(different)
-    number_of = {}
-    try:
-        return np.array([number_of.setdefault(label, len(number_of)) for label in labels]), len(number_of)
-    except TypeError:
-        pass  # an error raised here would keep the label
-    raise TypeError("groups must hold hashable labels, such as numbers or strings.")

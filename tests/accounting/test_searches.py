@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -31,6 +32,8 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TimeSeriesSplit,
     check_cv,
+    cross_val_score,
+    cross_validate,
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 
@@ -142,10 +145,84 @@ def test_a_private_search_inside_another_search_is_refused(tmp_path):
     assert ledger.entries() == []
 
 
-@pytest.mark.parametrize("search", [Ridge(), None, 3])
-def test_what_is_no_search_is_refused(search):
-    with pytest.raises(TypeError, match=r"search must be a GridSearchCV, .*, got"):
-        search_cost(search)
+@pytest.mark.parametrize("estimator", [None, 3, Ridge, PrivateGridSearch(Ridge(), {}), partial(dp_mic_regression)])
+def test_what_is_no_estimator_and_no_search_is_refused(estimator):
+    with pytest.raises(TypeError, match=r"estimator must be an estimator to be fitted as it is, or a .*, got"):
+        search_cost(estimator)
+
+
+# --- Cross-validations, and single fits ---------------------------------------------------------------------------
+
+
+def scorers():
+    """Private estimators in several places, and what one fit of all costs."""
+    scorer = DPMICScorer(epsilon=0.2, **PUBLIC)
+    yield pipeline(epsilon=0.3), (0.3, 0.0, 1)
+    yield scorer, (0.2, 0.0, 1)
+    yield make_pipeline(SelectKBest(scorer, k=1), DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge()), (0.7, 0.0, 2)
+    yield pipeline(epsilon=1.0, mechanism="gaussian", delta=1e-6), (1.0, 1e-6, 1)
+
+
+def with_ledger(estimator, ledger):
+    """The estimator, all private steps of which write to the ledger."""
+    names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "ledger"]
+    return estimator.set_params(**dict.fromkeys(names, ledger))
+
+
+@pytest.mark.parametrize("estimator, of_a_fit", list(scorers()))
+def test_a_cross_validation_charges_a_ledger_what_was_said(estimator, of_a_fit, tmp_path):
+    epsilon, delta, n_private = of_a_fit
+    for i, (cv, run) in enumerate([
+        (None, lambda fitted, cv: fitted.fit(*table(N))),
+        (4, lambda fitted, cv: cross_validate(fitted, *table(N), cv=cv, scoring=ZERO, return_estimator=True)),
+        (KFold(3, shuffle=True), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
+        (ShuffleSplit(2), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
+    ]):  # fmt: skip
+        ledger = BudgetLedger(tmp_path / f"{i}.db", 100.0, delta=0.1, composition="basic")
+        cost = search_cost(estimator, cv=cv)
+        run(with_ledger(clone(estimator), ledger), cv)
+        assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
+        assert len(ledger.entries()) == cost.n_fits
+        n_fits = 1 if cv is None else check_cv(cv).get_n_splits()
+        n_trainings = n_fits - 1 if isinstance(cv, int | KFold) else n_fits
+        assert cost.n_fits == n_fits * n_private
+        assert cost.epsilon == pytest.approx(n_trainings * epsilon)
+        assert cost.delta == pytest.approx(n_trainings * delta)
+
+
+def ZERO(estimator, X, y=None):
+    """A score of anything that was fitted."""
+    return 0.0
+
+
+def test_a_cross_validation_costs_as_a_search_of_one_candidate_without_refit():
+    for cv in (2, KFold(5), RepeatedKFold(n_splits=4, n_repeats=3), LeavePOut(2), TimeSeriesSplit(4)):
+        for estimator, _ in scorers():
+            search = GridSearchCV(estimator, {}, cv=cv, refit=False)
+            assert search_cost(estimator, cv=cv, n_samples=N) == search_cost(search, n_samples=N)
+
+
+def test_splits_by_label_or_group_of_a_cross_validation_warn():
+    classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
+    for estimator, cv in ((classifier, 5), (pipeline(), StratifiedKFold(2)), (pipeline(), GroupKFold(2))):
+        with pytest.warns(PrivacyLeakWarning, match="KFold deals records into folds by the labels or groups") as caught:
+            search_cost(estimator, cv=cv)
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_cost(classifier)  # one fit, no split
+        search_cost(classifier, cv=KFold(5, shuffle=True))
+
+
+def test_a_cv_beside_that_of_a_search_is_refused():
+    with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has a cv of its own, got 5"):
+        search_cost(GridSearchCV(pipeline(), GRID), cv=5)
+
+
+def test_a_fit_without_a_private_estimator_to_be_seen_warns():
+    with pytest.warns(UserWarning, match="sees no private estimator in this Ridge") as caught:
+        assert search_cost(Ridge()).charged_epsilon == 0
+    assert caught[0].filename == __file__
 
 
 # --- Splits -------------------------------------------------------------------------------------------------------
@@ -373,7 +450,7 @@ HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC)
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), make_pipeline(HIDDEN, LinearRegression())])
 def test_a_search_without_a_private_estimator_to_be_seen_costs_nothing_and_warns(estimator):
-    with pytest.warns(UserWarning, match="search_cost sees no private estimator in this search") as caught:
+    with pytest.warns(UserWarning, match="search_cost sees no private estimator in this GridSearchCV") as caught:
         cost = search_cost(GridSearchCV(estimator, {}))
     assert caught[0].filename == __file__
     assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)

@@ -189,6 +189,8 @@ def test_labels_that_cannot_be_compared_are_refused_without_being_told():
     with pytest.raises(TypeError, match="groups must hold hashable labels") as caught:
         read_people([["secret"], 2, 3, 4, 5], 2, 5)
     assert caught.value.__context__ is None
+    with pytest.raises(TypeError, match="groups must hold hashable labels"):
+        read_people([np.array([1, 2])] * 5, 2, 5)
     with pytest.raises(TypeError, match="groups must not be a masked array"):
         read_people(np.ma.array(range(5), mask=[1, 0, 0, 0, 0]), 2, 5)
     with pytest.raises(TypeError, match="groups must be in memory"):

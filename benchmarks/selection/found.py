@@ -1,0 +1,71 @@
+"""The scores behind the share found that `plan_release` states: python -m benchmarks.selection.found, ten minutes.
+
+Writes ``skdpmic/planning/scores_without_noise.csv``: for each statistic, number of records and kind of target, the
+law of the scores, without privacy, of features that depend on the target and of features that do not. They are those of
+:mod:`benchmarks.selection.relationships`: a true feature is drawn from one of the 21 relationships, at an R² of 0.5 to
+0.9, given a uniform target; a noise feature is a true one whose records are permuted. A target of two classes is the
+same target cut in halves. The law is kept as the mean score in each of 24 shares, in ascending order.
+"""
+
+import csv
+
+import numpy as np
+from tqdm import tqdm
+
+from benchmarks.selection.relationships import NAMES, make_pool
+from benchmarks.selection.ways import Scores
+from skdpmic.planning import chances
+
+STATISTICS = {
+    "mic_r": "MICr, corrected",
+    "mtv_r": "MTVr",
+    "kendall": "Kendall",
+    "spearman": "Spearman",
+    "chatterjee": "Chatterjee",
+    "distance_correlation": "distance correlation",
+}
+TABLES = {  # of each number of records, those of the tables of B among them, where scores bend
+    100: 400, 170: 300, 250: 200, 500: 150, 1000: 100, 2000: 60, 4000: 40, 7000: 30, 10_000: 25, 17_000: 18,
+    30_000: 12, 55_000: 8, 100_000: 6,
+}  # fmt: skip
+N_NOISE = 42
+
+
+def scores_of_table(n, seed, n_classes, n_noise=N_NOISE):
+    """Scores of true and of noise features of one table, by statistic: two arrays."""
+    pool = make_pool(n, seed, n_noise)
+    if n_classes is not None:
+        classes = np.minimum((pool.y * n_classes).astype(np.int64), n_classes - 1)
+        pool = pool._replace(y=classes, target_bounds=None, n_classes=n_classes)
+    for name, label in STATISTICS.items():
+        scores = Scores(pool, label, seed).of(1.0)  # no grid depends on epsilon here
+        yield name, scores[: len(NAMES)], scores[len(NAMES) :]
+
+
+def mean_of_each_share(scores):
+    """Mean of the scores in each of the shares of :data:`skdpmic.planning.chances.SHARES`, in ascending order."""
+    ends = np.cumsum(chances.SHARES)
+    quantiles = np.quantile(scores, (np.arange(100_000) + 0.5) / 100_000)
+    return [part.mean() for part in np.split(quantiles, np.rint(ends[:-1] * 100_000).astype(int))]
+
+
+def rows(n, n_classes):
+    """Rows of the file for one number of records, and one kind of target."""
+    true, noise = {name: [] for name in STATISTICS}, {name: [] for name in STATISTICS}
+    for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
+        for name, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
+            true[name].append(of_true)
+            noise[name].append(of_noise)
+    for name in STATISTICS:
+        for kind, scores in (("true", true[name]), ("noise", noise[name])):
+            means = mean_of_each_share(np.concatenate(scores))
+            yield [name, n_classes or 0, n, kind, *(f"{mean:.4g}" for mean in means)]
+
+
+if __name__ == "__main__":
+    with chances.TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["statistic", "n_classes", "n_samples", "kind", *range(len(chances.SHARES))])
+        for n_classes in (None, 2):
+            for n in TABLES:
+                writer.writerows(rows(n, n_classes))

@@ -1,0 +1,1 @@
+"""What a release of a table of some shape will cost, and tell, before there is data."""

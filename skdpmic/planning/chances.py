@@ -1,0 +1,122 @@
+"""How likely noise lets the right features be chosen, from public numbers only."""
+
+import csv
+import math
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+from scipy.stats import binom
+
+TABLE = files("skdpmic.planning") / "scores_without_noise.csv"  # from python -m benchmarks.selection.found
+SHARES = np.array([0.05] * 18 + [0.04, 0.03, 0.02, 0.008, 0.0015, 0.0005])  # whose mean scores the table holds
+_N_NOISES = 50  # equally likely values that stand for a law of noise
+_N_VALUES = 400  # equally likely values that stand for a score with noise
+
+
+def share_found(statistic, n_samples, n_classes, n_features, k, law):
+    """The share of k true features that is found among others by k noisy choices, in the simulated tables.
+
+    Each true feature is drawn from one of the 21 relationships of :mod:`skdpmic.datasets`, at an R² of 0.5, 0.6, 0.7,
+    0.8 or 0.9, all equally likely; the other features tell nothing of the target, which is uniform, or has two classes
+    of the same size.
+
+    Parameters
+    ----------
+    statistic : str
+        With automatic B, c and correction.
+    n_samples : int
+    n_classes : int or None
+        None for a continuous target.
+    n_features : int
+    k : int
+        How many features are true, and are chosen; at most n_features.
+    law : frozen distribution of scipy.stats
+        Of the noise on each score.
+
+    Returns
+    -------
+    float
+        Expected share; NaN where nothing was simulated: below 100 records, or with another number of classes. Beyond
+        100,000 records the scores without noise are those of 100,000.
+    """
+    laws = _scores_without_noise(statistic, n_classes, n_samples)
+    if laws is None:
+        return math.nan
+    return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
+
+
+def chances_of_missing_a_perfect_score(n_features, k, law):
+    """How likely a feature with a score of 1 is not among the k best of features with scores of 0: by noise, by lot.
+
+    A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.
+
+    Parameters
+    ----------
+    n_features : int
+    k : int, at least 1, and below n_features if that is not 1
+    law : frozen distribution of scipy.stats
+        Of the noise on each score.
+
+    Returns
+    -------
+    by_noise, by_lot : float
+    """
+    n_features = max(n_features, 2)
+    chosen = chance_chosen(np.ones(1), np.zeros(1), np.ones(1), 0, n_features - 1, k, law)
+    return 1 - chosen, 1 - k / n_features
+
+
+def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
+    """The probability that a true feature is among the k with the largest noisy scores.
+
+    It is if fewer than k others come before it. Given its own noisy score, how many true ones and how many others do
+    is binomial, as scores and noise of features are independent.
+
+    Parameters
+    ----------
+    true, noise : ndarrays of shape (n_shares,)
+        Scores without noise of true and of other features.
+    shares : ndarray of shape (n_shares,)
+        How likely each of these is.
+    n_other_true, n_noise, k : int
+    law : frozen distribution of scipy.stats
+    """
+    values = _representatives(true, shares, law)
+    true_above, noise_above = (law.sf(values[:, None] - scores) @ shares for scores in (true, noise))
+    before = np.arange(min(k, n_other_true + 1))[:, None]  # other true features
+    chances = binom.pmf(before, n_other_true, true_above) * binom.cdf(k - 1 - before, n_noise, noise_above)
+    return float(np.clip(chances.sum(axis=0).mean(), 0, 1))
+
+
+def _representatives(scores, shares, law):
+    """Equally likely values that stand for a score with noise."""
+    noises = law.ppf((np.arange(_N_NOISES) + 0.5) / _N_NOISES)
+    values, weights = np.add.outer(scores, noises).ravel(), np.repeat(shares, _N_NOISES)
+    order = np.argsort(values)
+    levels = np.cumsum(weights[order]) - weights[order] / 2
+    return np.interp((np.arange(_N_VALUES) + 0.5) / _N_VALUES, levels / weights.sum(), values[order])
+
+
+def _scores_without_noise(statistic, n_classes, n_samples):
+    """Mean scores of true and of other features in each share; linear in log n_samples. None if there are none."""
+    known = _table().get((statistic, n_classes or 0))
+    if known is None or n_samples < min(known):
+        return None
+    sizes = sorted(known)
+    laws = np.array([known[n] for n in sizes])  # (n_sizes, 2, n_shares)
+    above = min(np.searchsorted(sizes, min(n_samples, sizes[-1])), len(sizes) - 1)
+    below = max(above - 1, 0)
+    weight = np.interp(math.log(n_samples), np.log([sizes[below], sizes[above]]), [0, 1]) if above else 1.0
+    return (1 - weight) * laws[below] + weight * laws[above]
+
+
+@lru_cache(maxsize=1)
+def _table():
+    """The file: scores of true and of other features by (statistic, n_classes), then by n_samples."""
+    table = {}
+    with TABLE.open(encoding="utf-8") as file:
+        for statistic, n_classes, n_samples, _, *scores in list(csv.reader(file))[1:]:
+            laws = table.setdefault((statistic, int(n_classes)), {}).setdefault(int(n_samples), [])
+            laws.append([float(score) for score in scores])
+    return table

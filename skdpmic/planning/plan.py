@@ -1,0 +1,246 @@
+"""Before any data is touched: how much noise a release of a table of some shape will have, and what that costs."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import NamedTuple
+
+from skdpmic.planning.chances import share_found
+from skdpmic.planning.request import Request, check_request
+from skdpmic.planning.rows import PlannedRelease, ReleasePlan
+from skdpmic.privacy.geometric import GeometricMechanism
+from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores, NoisyTables
+from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics.measure import Measure
+
+CONFIDENCE = 0.95  # that the noise is no larger than the error
+_CORRECTION = "miller-madow"  # as in the estimators
+
+# Answers have three digits.
+_EPSILONS = [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
+_SIZES = [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
+_UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
+
+
+def plan_release(
+    *,
+    n_samples=None,
+    n_features=None,
+    k=None,
+    epsilon=None,
+    error=None,
+    delta=0.0,
+    n_classes=None,
+    max_rows_per_group=None,
+):
+    """What a release will cost, or how many records it needs, or how much noise it will have, before there is data.
+
+    Leave out one of `epsilon`, `n_samples` and `error`, and get it for each statistic and mechanism, the least first.
+    Nothing but the numbers given here is used, so planning costs no budget.
+
+    Parameters
+    ----------
+    n_samples : int, default=None
+        Number of records, at least 4; with `max_rows_per_group`, of persons.
+    n_features : int
+        Number of features, at least 1.
+    k : int, default=None
+        How many of them are to be chosen. Without it, only releases of scores are planned.
+    epsilon : float, default=None
+        Privacy budget of the release; above 0, and finite.
+    error : float, default=None
+        How much noise may do, in [1e-6, 1], on the scale of the scores, which lie in [0, 1]. For a release of scores
+        it is half the width of the 95 % interval of each of them: `scores_interval` reaches no further. For a release
+        of the support, which publishes no scores, it is half the width of the 95 % interval of what noise does to the
+        difference of two scores before the choice: of two features whose scores are so far apart, the better one comes
+        first with a probability of at least 97.5 %.
+    delta : float, default=0.0
+        In [0, 1). Above 0, mechanisms that use it are planned, too.
+    n_classes : int, default=None
+        Number of classes of a discrete target, at least 2; None for a continuous one.
+    max_rows_per_group : int, default=None
+        If given, persons are protected who have so many rows.
+
+    Returns
+    -------
+    ReleasePlan
+        Its rows have the attributes release, mechanism, statistic, epsilon, delta, n_samples, n_features, k, error,
+        noise_scale and found. `to_frame` makes a dataframe of them.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described, if not exactly one of the three is left out, or if no release is possible.
+
+    See Also
+    --------
+    DPMICSelector.plan : The same for an estimator.
+    search_cost : What a search over parameters costs.
+
+    Notes
+    -----
+    What is stated comes from the mechanisms that a fit uses, and is rounded to three digits, upwards: with the
+    epsilon, or the number of records, that is stated, the noise is as asked for or smaller; and no fit has a larger
+    error than is stated, with the confidence above. It is for numeric features and automatic B and c, on which the
+    noise hardly depends. Left out are releases that would need more than a billion records or an epsilon above 10
+    million, statistics that do not allow so many classes, and ``mechanism="geometric"``: it adds noise to counts, and
+    the error of the scores that follow from them has no known law.
+
+    `found` is the expected share of true features among the k chosen, in simulated tables: k features depend on the
+    target, each by one of 21 relationships (waves, steps, lines, ...; :mod:`skdpmic.datasets`) with an R² of 0.5 to
+    0.9; the others do not; the target is uniform, or has two classes of the same size. Below 100 records, with another
+    number of classes, or with `max_rows_per_group`, nothing was simulated, and it is NaN. Your features may be easier
+    or harder to find.
+
+    Examples
+    --------
+    What epsilon finds the best 5 of 100 features among 5,000 patients?
+
+    >>> from skdpmic import plan_release
+    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
+    >>> plan[0].release, plan[0].statistic, plan[0].epsilon
+    ('support', 'mtv_r', 0.24)
+    >>> all(row.error <= 0.1 for row in plan)
+    True
+    """
+    request = Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
+    check_request(request)
+    statistics = [statistic_named(name, _CORRECTION) for name in STATISTICS]
+    options = [option for of in statistics if _allows(of, request) for option in _options(of, request)]
+    rows = [row for row in (option.row() for option in options) if row is not None]
+    if not rows:
+        raise ValueError(
+            f"no release meets error={error!r} with up to {_SIZES[-1]:,} samples, or an epsilon up to "
+            f"{_EPSILONS[-1]:,.0f}."
+        )
+    once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
+    cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
+    return ReleasePlan(tuple(cheapest_first), request.sought)
+
+
+def _allows(statistic, request):
+    """Whether there is such a statistic of so many records and classes."""
+    try:
+        statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
+    except ValueError:
+        return False
+    return True
+
+
+def plan_of_fit(way, measure, statistic, request, scales, is_simulated):
+    """The release of a fit to features of these scales, and then those that :func:`plan_release` finds."""
+    k, n_classes = request.k, request.n_classes
+    shape = request.shape(request.n_samples)._replace(scales=scales)
+    own = planned(way, measure, shape, statistic, k=k, n_classes=n_classes, is_simulated=is_simulated)
+    others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]
+    return ReleasePlan((own, *others), request.sought)
+
+
+class _Option(NamedTuple):
+    """One way to release one statistic, as in an estimator with automatic settings."""
+
+    way_for: Callable  # from an epsilon
+    statistic: object
+    request: Request
+
+    def row(self):
+        """What it takes to meet the request, or None if nothing does."""
+        request = self.request
+        epsilon, n_samples = request.epsilon, request.n_samples
+        if epsilon is None:
+            epsilon = _least(_EPSILONS, lambda epsilon: self.meets(epsilon, n_samples))
+        elif n_samples is None:
+            n_samples = _least(_SIZES, lambda n_samples: self.meets(epsilon, n_samples))
+        if epsilon is None or n_samples is None:
+            return None
+        way, measure = self._at(epsilon, n_samples)
+        return planned(way, measure, request.shape(n_samples), self.statistic.name, **request.told())
+
+    def meets(self, epsilon, n_samples):
+        """Whether the noise is as small as asked for."""
+        way, measure = self._at(epsilon, n_samples)
+        return _mechanism(way, measure, self.request.shape(n_samples)).margin(CONFIDENCE) <= self.request.error
+
+    def _at(self, epsilon, n_samples):
+        way = self.way_for(epsilon)
+        return way, way.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
+
+
+def _options(statistic, request):
+    """The statistic with each mechanism."""
+    d, k, delta = request.n_features, request.k, request.delta
+    ways = [lambda epsilon: LaplaceScores(epsilon, d)]
+    if delta > 0:
+        ways.append(lambda epsilon: GaussianScores(epsilon, d, delta))
+    if k is not None:
+        ways.append(lambda epsilon: BestFeatures(epsilon, 0.0, k))
+    if k is not None and delta > 0:
+        ways.append(lambda epsilon: BestFeatures(epsilon, delta, k))
+    return [_Option(way_for, statistic, request) for way_for in ways]
+
+
+def planned(way, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):
+    """The row of a release; its error is the stated one, or else that of the mechanism.
+
+    Parameters
+    ----------
+    way : a way of :mod:`skdpmic.release`
+    measure : its measure
+    shape : Shape
+    statistic : str
+    k, n_classes, error
+        As in :func:`plan_release`.
+    is_simulated : bool, default=True
+        Whether the measure is the one that was simulated.
+
+    Returns
+    -------
+    PlannedRelease
+    """
+    mechanism = _mechanism(way, measure, shape)
+    found = math.nan
+    if k == shape.n_features:
+        found = 1.0
+    elif k is not None and is_simulated and shape.rows_per_group == 1 and mechanism.name != GeometricMechanism.name:
+        found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law)
+    return PlannedRelease(
+        release="support" if isinstance(way, BestFeatures) else "scores",
+        mechanism=mechanism.name,
+        statistic=statistic,
+        epsilon=way.cost.epsilon,
+        delta=way.cost.delta,
+        n_samples=shape.n_groups,
+        n_features=shape.n_features,
+        k=k,
+        error=_rounded_up(mechanism.margin(CONFIDENCE)) if error is None else error,
+        noise_scale=mechanism.noise_scale,
+        found=found,
+    )
+
+
+class _Unprepared(NamedTuple):
+    """A measure for which nothing is made that only scores need, and that may be large."""
+
+    measure: Measure
+
+    def steps(self, shape):
+        """How far one record can move a score, in grid steps."""
+        return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
+
+
+def _mechanism(way, measure, shape):
+    """The noise that a fit would have."""
+    return way.mechanism(measure if isinstance(way, NoisyTables) else _Unprepared(measure), shape)
+
+
+def _least(values, meets):
+    """The least of ascending `values` from which on all meet what is asked for; one that does; None if none does."""
+    first = bisect_left(values, True, key=meets)
+    return values[first] if first < len(values) else None
+
+
+def _rounded_up(number):
+    """To three digits."""
+    return float(_UPWARDS.create_decimal(Decimal(number)))

@@ -1,0 +1,297 @@
+"""What a plan states is what the mechanisms of a fit do, and never less than it costs."""
+
+import math
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skdpmic.privacy.sensitivity
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, plan_release
+from skdpmic.planning.plan import CONFIDENCE
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.table.shape import Shape
+
+SHAPE = {"n_samples": 5000, "n_features": 30}
+REQUESTS = [
+    {"error": 0.1, **SHAPE},
+    {"error": 0.03, "k": 4, "delta": 1e-6, **SHAPE},
+    {"error": 0.1, "k": 30, "delta": 1e-9, "n_classes": 2, "n_samples": 777, "n_features": 30},
+    {"epsilon": 0.7, "error": 0.05, "k": 2, "delta": 1e-6, "n_features": 11},
+    {"epsilon": 5, "error": 1.0, "n_features": 1, "k": 1},
+    {"epsilon": 0.01, "error": 0.02, "k": 3, "delta": 1e-8, "n_classes": 5, "n_features": 100},
+    {"epsilon": 1 / 3, "k": 5, "delta": 1e-5, **SHAPE},
+    {"epsilon": 10, "n_samples": 4, "n_features": 2, "k": 1, "n_classes": 3},
+]
+WAYS = {
+    "laplace": lambda row: LaplaceScores(row.epsilon, row.n_features),
+    "gaussian": lambda row: GaussianScores(row.epsilon, row.n_features, row.delta),
+    "one-shot": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
+    "exponential": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
+}
+
+
+def rebuilt(row, n_classes, rows_per_group=1):
+    """The way and the mechanism of a fit to a table of this shape, from the modules that a fit uses."""
+    way = WAYS[row.mechanism](row)
+    measure = way.measure(statistic_named(row.statistic, "miller-madow"), "auto", "auto", row.n_samples, n_classes)
+    shape = Shape(row.n_samples * rows_per_group, [(0.0, 1.0)] * row.n_features, rows_per_group)
+    return way, way.mechanism(measure, shape)
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first(request_):
+    plan = plan_release(**request_)
+    assert len(plan) > 0
+    for row in plan:
+        way, mechanism = rebuilt(row, request_.get("n_classes"))
+        assert (mechanism.name, mechanism.noise_scale) == (row.mechanism, row.noise_scale)
+        assert (way.cost.epsilon, way.cost.delta) == (row.epsilon, row.delta)
+        assert mechanism.margin(CONFIDENCE) <= row.error
+        for name, value in request_.items():
+            assert name in ("delta", "n_classes") or getattr(row, name) == value
+    answers = [getattr(row, plan.sought) for row in plan]
+    assert answers == sorted(answers)  # the cheapest comes first
+
+
+def below(value):
+    """The next smaller number of three digits, or integer."""
+    if isinstance(value, int) and value < 1000:
+        return value - 1
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return type(value)(round((round(value / step) - 1) * step, 12))
+
+
+@pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" in request])
+def test_no_smaller_answer_of_three_digits_would_do(request_):
+    plan = plan_release(**request_)
+    for row in plan:
+        answer = getattr(row, plan.sought)
+        if answer > 4 or plan.sought == "epsilon":
+            smaller = row._replace(**{plan.sought: below(answer)})
+            assert rebuilt(smaller, request_.get("n_classes"))[1].margin(CONFIDENCE) > request_["error"]
+
+
+@pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" not in request])
+def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
+    for row in plan_release(**request_):
+        margin = rebuilt(row, request_.get("n_classes"))[1].margin(CONFIDENCE)
+        assert margin <= row.error <= margin * 1.01
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_each_of_the_three_gives_the_others_again(delta):
+    row = plan_release(epsilon=1.0, k=3, delta=delta, **SHAPE)[0]
+    for sought in ("epsilon", "n_samples"):
+        given = {name: getattr(row, name) for name in ("epsilon", "n_samples", "error") if name != sought}
+        again = plan_release(**given, n_features=row.n_features, k=row.k, delta=delta)
+        same = next(other for other in again if other[:3] == row[:3])
+        assert 0.98 * getattr(row, sought) <= getattr(same, sought) <= getattr(row, sought)
+
+
+def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
+    kinds = [("scores", "laplace"), ("scores", "gaussian"), ("support", "one-shot"), ("support", "exponential")]
+    shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
+    rows = plan_release(k=20, delta=1e-6, **shape)
+    assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
+    assert len(rows) == 24
+    assert {row[:2] for row in plan_release(k=20, **shape)} == {kinds[0], kinds[2]}
+    assert {row[:2] for row in plan_release(**shape)} == {kinds[0]}
+    # One feature costs no delta by either mechanism, so it is planned once.
+    assert {row[:2] for row in plan_release(k=1, delta=1e-6, **shape)} == set(kinds[:3])
+    of_three_classes = {row.statistic for row in plan_release(n_classes=3, **shape)}
+    assert of_three_classes == set(STATISTICS) - {"kendall", "spearman"}
+
+
+# --- What is stated of noise, seen in noise -----------------------------------------------------------------------
+
+N_DRAWS = 2000
+FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 a test
+
+
+@pytest.mark.parametrize("mechanism_name", ["laplace", "gaussian"])
+def test_noise_on_a_score_exceeds_the_error_once_in_twenty(mechanism_name):
+    plan = plan_release(error=0.1, n_samples=2000, n_features=4, delta=1e-6)
+    row = next(row for row in plan if row.mechanism == mechanism_name)
+    _, mechanism = rebuilt(row, None)
+    scores, _ = mechanism.release(np.full(N_DRAWS, 0.5), entropy_source(0))
+    assert np.mean(np.abs(scores - 0.5) > row.error) == pytest.approx(0.05, abs=FOUR_STANDARD_ERRORS)
+
+
+@pytest.mark.parametrize("kind", [OneShotTopK, ExponentialTopK])
+def test_scores_as_far_apart_as_the_error_change_places_once_in_forty(kind):
+    mechanism = kind(1, 2**24)
+    source = entropy_source(0)
+    scores = np.array([0.3, 0.3 + mechanism.margin(CONFIDENCE)])
+    first = [mechanism.release(scores, source)[0] for _ in range(N_DRAWS)]
+    assert np.mean(np.array(first) == 0) == pytest.approx(0.025, abs=FOUR_STANDARD_ERRORS)
+
+
+def table(n=400, d=3):
+    X = np.random.default_rng(0).random((n, d))
+    return X, X[:, 0]
+
+
+def test_a_fit_spends_and_has_what_every_row_states():
+    X, y = table()
+    for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):
+        mechanism = row.mechanism if row.release == "scores" else "laplace"
+        selector = DPMICSelector(
+            row.k, release=row.release, mechanism=mechanism, statistic=row.statistic, epsilon=row.epsilon,
+            delta=row.delta, bounds=(0, 1), target_bounds=(0, 1),
+        ).fit(X, y)  # fmt: skip
+        assert selector.noise_scale_ == row.noise_scale
+        assert selector.privacy_spent_ == (row.epsilon, row.delta)
+        assert getattr(selector, "support_mechanism_", mechanism) == row.mechanism
+
+
+# --- From an estimator --------------------------------------------------------------------------------------------
+
+NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1)}
+ESTIMATORS = [
+    DPMICScorer(**NUMBERS),
+    DPMICScorer(**NUMBERS, statistic="mtv_r", epsilon=0.1, B=0.5, c=3),
+    DPMICScorer(**NUMBERS, mechanism="gaussian", delta=1e-5, correction=None),
+    DPMICScorer(**NUMBERS, mechanism="geometric"),
+    DPMICScorer(statistic="spearman"),
+    DPMICScorer(bounds=(0, 1), classes=[0, 1, 2], B=30),
+    DPMICSelector(2, **NUMBERS, epsilon=3),
+    DPMICSelector(k="all", **NUMBERS),
+    DPMICSelector(2, **NUMBERS, threshold=0.3),
+    DPMICSelector(2, **NUMBERS, release="support", statistic="kendall"),
+    DPMICSelector(1, bounds=(0, 1), classes=[0, 1, 2], release="support", delta=1e-3, epsilon=0.02),
+    DPMICSelector(99, **NUMBERS, release="support"),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
+    X, y = table()
+    plan = estimator.plan(*X.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        estimator.fit(X, y if estimator.classes is None else np.floor(3 * y))
+    own = plan[0]
+    assert own.noise_scale == estimator.noise_scale_
+    assert (own.epsilon, own.delta) == estimator.privacy_spent_
+    assert own.mechanism == getattr(estimator, "support_mechanism_", estimator.mechanism)
+    assert own.statistic == estimator.statistic
+    assert own.release == getattr(estimator, "release", "scores")
+    if estimator.mechanism == "geometric":
+        assert math.isnan(own.error)
+    elif own.release == "scores":
+        lower, upper = estimator.scores_interval()
+        assert (upper - lower).max() <= 2 * own.error
+    others = plan[1:]
+    assert [row.error for row in others] == sorted(row.error for row in others)
+    assert all(row[:3] != own[:3] and row.epsilon == own.epsilon for row in others)
+
+
+def test_a_plan_costs_nothing_and_changes_nothing(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    estimator = DPMICScorer(**NUMBERS, ledger=ledger)
+    before = vars(estimator).copy()
+    estimator.plan(100, 5)
+    assert vars(estimator) == before
+    assert ledger.entries() == []
+
+
+def test_an_estimators_plan_knows_the_number_of_features_that_bounds_tell():
+    assert DPMICScorer(bounds={"a": (0, 1), "b": (0, 9)}, target_bounds=(0, 1)).plan(100)[0].n_features == 2
+    for estimator in (DPMICScorer(**NUMBERS), DPMICScorer(statistic="kendall", bounds={"a": (0, 1)})):
+        with pytest.raises(ValueError, match="n_features must be an int >= 1, got None"):
+            estimator.plan(100)
+    with pytest.raises(ValueError, match="classes must be public for a plan"):
+        DPMICScorer(bounds=(0, 1), classes="data").plan(100, 3)
+    with pytest.raises(ValueError, match="epsilon must be finite"):
+        DPMICScorer(**NUMBERS, epsilon=math.inf).plan(100, 3)
+    with pytest.raises(ValueError, match="B must be"):
+        DPMICScorer(**NUMBERS, B=2).plan(100, 3)
+
+
+def test_what_other_settings_find_is_not_stated():
+    assert DPMICSelector(2, **NUMBERS).plan(1000, 10)[0].found > 0
+    for changed in ({"B": 30}, {"c": 3}, {"correction": None}, {"mechanism": "geometric"}):
+        assert math.isnan(DPMICSelector(2, **NUMBERS, **changed).plan(1000, 10)[0].found)
+
+
+# --- The table ----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_is_read_as_text_html_and_dataframe():
+    pandas = pytest.importorskip("pandas")
+    plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
+    text = repr(plan).splitlines()
+    assert text[0] == "epsilon of each release, with delta=0, n_samples=5,000, n_features=100, k=5, error=0.1"
+    assert text[1].split() == ["release", "mechanism", "statistic", "epsilon", "noise_scale", "found"]
+    assert len(text) == 2 + len(plan)
+    assert text[2].split()[:4] == ["support", "one-shot", "mtv_r", "0.24"]
+    assert plan._repr_html_().count("<tr>") == 1 + len(plan)
+    frame = plan.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == list(plan[0]._fields)
+    assert frame["epsilon"].tolist() == [row.epsilon for row in plan]
+
+
+def test_the_plan_in_the_guide_is_the_one_that_its_code_prints(capsys):
+    guide = (Path(skdpmic.__file__).parents[1] / "docs" / "planning.md").read_text(encoding="utf-8")
+    code, text = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", guide, re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == text
+
+
+def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
+    tracemalloc = pytest.importorskip("tracemalloc")
+    tracemalloc.start()
+    rows = plan_release(n_samples=10**9, n_features=10, error=0.001)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert {row.statistic for row in rows} == set(STATISTICS)
+    assert peak < 10**8
+
+
+# --- Persons with several rows ------------------------------------------------------------------------------------
+
+
+def test_persons_with_several_rows_are_planned_for_as_such():
+    for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
+        assert (row.n_samples, rebuilt(row, None, rows_per_group=4)[1].noise_scale) == (500, row.noise_scale)
+
+
+def test_persons_with_several_rows_need_no_less_noise_than_with_one():
+    one = {row.statistic: row.noise_scale for row in plan_release(n_samples=500, n_features=5, epsilon=1.0)}
+    for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
+        assert row.noise_scale >= one[row.statistic]
+
+
+# --- Arguments ----------------------------------------------------------------------------------------------------
+
+GOOD = {"n_samples": 1000, "n_features": 10, "epsilon": 1.0}
+BAD = [
+    ({"epsilon": None}, "two of epsilon, n_samples, error must be given, and the third is found, got n_samples"),
+    ({"error": 0.1}, "two of epsilon, .* got epsilon, n_samples, error"),
+    ({"n_features": None}, "n_features must be an int >= 1, got None"),
+    ({"n_samples": 3}, "n_samples must be an int >= 4, got 3"),
+    ({"n_samples": 1e3}, "n_samples must be an int >= 4, got 1000.0"),
+    ({"k": 0}, "k must be an int >= 1, got 0"),
+    ({"k": 11}, "k must be at most n_features=10, got 11"),
+    ({"epsilon": -1}, "epsilon must be a number > 0"),
+    ({"epsilon": math.inf}, "epsilon must be finite"),
+    ({"delta": 1}, r"delta must be a number in \[0, 1\), got 1"),
+    ({"n_classes": 1}, "n_classes must be an int >= 2, got 1"),
+    ({"max_rows_per_group": 0}, "max_rows_per_group must be an int >= 1, got 0"),
+    ({"epsilon": None, "error": 0}, r"error must be a number in \[1e-06, 1\], got 0"),
+    ({"epsilon": None, "error": 2.0}, r"error must be a number in \[1e-06, 1\], got 2.0"),
+    ({"n_samples": None, "error": 1e-6, "epsilon": 1e-6}, "no release meets error=1e-06"),
+]
+
+
+@pytest.mark.parametrize("changed, message", BAD)
+def test_what_is_not_as_described_is_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
+        plan_release(**(GOOD | changed))
