@@ -78,8 +78,8 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
-            those of the sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken
-            from the sketch. The estimator is then left as it was.
+            those of the sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent,
+            is taken from the sketch. The estimator is then left as it was.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
