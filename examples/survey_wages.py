@@ -265,8 +265,9 @@ def print_results(results, options):
         at = "" if epsilon is None else f"epsilon = {epsilon:g}"
         print(f"{label(name, options):<52} {at:<16} {np.mean(found):.3f} ± {np.std(found):.3f}")
     print(
-        "Mutual information by nearest neighbours puts the year first: wages were asked for in some twenty brackets\n"
-        "and turned into dollars of 1986 at each year's rate: a wage tells its year, but a year hardly tells a wage.\n"
+        f"Mutual information by nearest neighbours (of {options.n_rows_of_mutual_info:,} rows, as it is slow) puts the "
+        "year first: wages were\nasked for in some twenty brackets, and turned into dollars of 1986 at each year's rate. "
+        "So a wage tells its year,\nbut a year hardly tells a wage.\n"
     )
 
 
