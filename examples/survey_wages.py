@@ -266,8 +266,8 @@ def print_results(results, options):
         print(f"{label(name, options):<52} {at:<16} {np.mean(found):.3f} ± {np.std(found):.3f}")
     print(
         f"Mutual information by nearest neighbours (of {options.n_rows_of_mutual_info:,} rows, as it is slow) puts the "
-        "year first: wages were\nasked for in some twenty brackets, and turned into dollars of 1986 at each year's rate. "
-        "So a wage tells its year,\nbut a year hardly tells a wage.\n"
+        "year first:\nwages were asked for in some twenty brackets, and turned into dollars of 1986 at each year's rate, "
+        "so that\na wage tells its year, but a year hardly tells a wage.\n"
     )
 
 
