@@ -266,7 +266,7 @@ def print_results(results, options):
         print(f"{label(name, options):<52} {at:<16} {np.mean(found):.3f} ± {np.std(found):.3f}")
     print(
         f"Mutual information by nearest neighbours (of {options.n_rows_of_mutual_info:,} rows, as it is slow) puts the "
-        "year first:\nwages were asked for in some twenty brackets, and turned into dollars of 1986 at each year's rate, "
+        "year first:\nwages were asked for in some twenty brackets, turned into dollars of 1986 at each year's rate, "
         "so that\na wage tells its year, but a year hardly tells a wage.\n"
     )
 
