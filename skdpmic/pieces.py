@@ -77,9 +77,9 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
         Raises
         ------
         ValueError, TypeError
-            If `bounds`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from those of the
-            sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent, is taken
-            from the sketch. The estimator is then left as it was.
+            If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
+            those of the sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent,
+            is taken from the sketch. The estimator is then left as it was.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
@@ -103,7 +103,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_chunk_samples, n_features)
+        X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
             As in `fit`, but in memory, and with any number of rows.
         y : array-like of shape (n_chunk_samples,)
         n_expected : int, default=100_000

@@ -207,7 +207,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            Numbers only.
 
         Returns
         -------
@@ -232,7 +233,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **param
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.
@@ -268,7 +269,7 @@ def dp_mic_classif(X, y, *, epsilon, bounds=None, classes, **parameters):
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     epsilon : float
         Privacy budget for all scores together.

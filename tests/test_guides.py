@@ -1,0 +1,31 @@
+"""The guides' code runs, in order, and prints what the pages show."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+from sklearn import config_context
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def blocks(page):
+    """Each block of code, and what it is said to print: None if nothing is said."""
+    text = (DOCS / page).read_text()
+    return re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL)
+
+
+def test_people(tmp_path, capsys, monkeypatch):
+    """Noise does not decide what is printed: the least gap between scores is more than 20 times its scale."""
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library, reason="the guide reads dataframes of pandas and of Polars")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with config_context(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for code, printed in blocks("people.md"):
+            exec(code, names)
+            assert capsys.readouterr().out == printed
+    assert os.listdir() == ["patients.db"]
