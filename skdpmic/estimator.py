@@ -18,7 +18,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics import statistic_named, warn_of_copies
 from skdpmic.table.description import describe
-from skdpmic.table.features import n_features_of, warn_of_many_labels
+from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
@@ -253,8 +253,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """What kernels will know of the features; without labels, as of any numbers."""
         if self.categories is None or not statistic_named(self.statistic, self.correction).needs_ranges:
             return [(0.0, 1.0)] * n_features
-        public = {name: getattr(self, name) for name in PUBLIC}
-        return describe(**public, n_features=n_features, feature_names=None).scales
+        nominal = [labels_of(labels, "categories").scale for labels in self.categories.values()]
+        return nominal + [(0.0, 1.0)] * (n_features - len(nominal))
 
     # --- After the release -----------------------------------------------------------------------------------
 

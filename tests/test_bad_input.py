@@ -226,7 +226,7 @@ def test_a_missing_value_of_the_target_that_nobody_looked_for_writes_into_no_oth
 def test_missing_targets_are_not_to_be_filled_in_from_the_data():
     for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
         with pytest.raises(
-            ValueError, match=r"Input y contains NaN\. Replace missing values by a constant .*looking at"
+            ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a class"
         ) as caught:
             estimator.fit(X, with_value(Y, np.nan))
         assert "imputer" not in str(caught.value)

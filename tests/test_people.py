@@ -514,8 +514,9 @@ def test_folds_of_rows_are_warned_of_where_persons_are_protected():
     grid = {"ridge__alpha": [1.0]}
     with pytest.warns(PrivacyLeakWarning, match="cv deals rows into folds"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=KFold(5)))
-    with pytest.warns(PrivacyLeakWarning, match="GroupKFold deals records into folds"):
+    with pytest.warns(PrivacyLeakWarning, match=r"or groups by how many rows they have.*GroupKFold\(n_splits, shuffle"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5, shuffle=True)))
         search_cost(GridSearchCV(make_pipeline(selector(max_rows_per_group=None), Ridge()), grid, cv=KFold(5)))

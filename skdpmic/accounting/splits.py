@@ -41,14 +41,17 @@ def warn_of_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change in which training sets others are."""
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
     kind = StratifiedKFold if is_default else type(cv)
-    if has_people and kind not in _BY_GROUPS:
+    if has_people and not _deals_groups_by_lot(cv):
         warnings.warn(
-            "cv deals rows into folds, where max_rows_per_group protects a person who has several: how many they are "
-            "can change which rows of others a training set holds, so the fits may cost more than is stated here, and "
-            "than a ledger is charged. Pass cv=GroupKFold(n_splits, shuffle=True).",
+            "cv deals rows into folds, or groups by how many rows they have, where max_rows_per_group protects a "
+            "person who has several: how many they are can change which rows of others a training set holds, so the "
+            "fits may cost more than is stated here, and than a ledger is charged. Pass cv=GroupKFold(n_splits, "
+            "shuffle=True).",
             PrivacyLeakWarning,
             stacklevel=3,
         )
+    elif has_people:
+        return
     elif issubclass(kind, _BY_RECORDS):
         warnings.warn(
             f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
@@ -59,7 +62,13 @@ def warn_of_splits_by_records(cv, estimator, has_people):
         )
 
 
-_BY_GROUPS = (GroupKFold, StratifiedGroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+def _deals_groups_by_lot(cv):
+    """Whether a splitter looks at nothing but which groups there are, not at their rows or labels."""
+    if type(cv) is GroupKFold:
+        return cv.shuffle
+    return type(cv) in (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+
+
 _GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
 _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
 

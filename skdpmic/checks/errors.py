@@ -30,7 +30,10 @@ _SAFE_PHRASES = re.compile(
     r"|[Xy] must hold numbers, got dates or durations|[Xy] must not be a masked array"
 )
 
-_NO_MISSING = "Replace missing values by a constant that is chosen without looking at the data."
+_NO_MISSING = (
+    "A target must be complete: make 'unknown' a class of its own, or take the rows that have one; how many these are "
+    "is public then."
+)
 _ADVICE = {
     "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
     "contains NaN": _NO_MISSING,

@@ -31,7 +31,7 @@ def axis_of(entry, name):
         ends, is_log = _parts_of(entry)
         of, ends = _as_numbers(ends)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}.") from None
+        raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}{_advice(entry)}.") from None
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
         what = "lower < upper" if len(ends) == 2 else "numbers that increase"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {_shortened(entry)}.")
@@ -63,6 +63,11 @@ def _as_numbers(ends):
             raise TypeError
         return NUMBERS, [float(end) for end in ends]
     return kinds.pop(), [seconds_of(end) for end in ends]
+
+
+def _advice(entry):
+    is_text = isinstance(entry, tuple | list) and any(isinstance(end, str) and end != "log" for end in entry)
+    return ": give dates as such, for instance pd.Timestamp('2020-01-01')" if is_text else ""
 
 
 def _shortened(entry):

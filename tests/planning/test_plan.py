@@ -295,3 +295,16 @@ BAD = [
 def test_what_is_not_as_described_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         plan_release(**(GOOD | changed))
+
+
+@pytest.mark.parametrize(
+    "public, n_features",
+    [
+        ({"bounds": {"age": (0, 110)}, "categories": {"sex": ["f", "m"]}}, 3),  # the third declares its labels
+        ({"bounds": (0, 100), "categories": {"sex": ["f", "m"]}}, 4),
+        ({"bounds": {0: (0, 9)}, "categories": {1: range(30)}}, None),
+    ],
+)
+def test_features_of_labels_are_planned_without_their_names(public, n_features):
+    selector = DPMICSelector(k=1, target_bounds=(0, 1), **public)
+    assert selector.plan(n_samples=4000, n_features=n_features)[0].n_features == (n_features or 2)

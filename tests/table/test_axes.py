@@ -61,6 +61,13 @@ def test_knots_that_do_not_increase_are_refused(entry):
         axis_of(entry, "b")
 
 
+def test_dates_as_text_are_told_to_be_dates():
+    with pytest.raises(
+        ValueError, match=r"got \('2020-01-01', '2021-01-01'\): give dates as such, for instance pd.Time"
+    ):
+        axis_of(("2020-01-01", "2021-01-01"), "b")
+
+
 def test_an_error_does_not_list_a_thousand_knots():
     with pytest.raises(ValueError, match="characters more") as caught:
         axis_of([*range(1000), 3], "b")
