@@ -66,10 +66,19 @@ MUTANTS = [
     Mutant("dependence/nominal.py", "if grouping.n_groups != 3:", "if True:",
            "privacy/test_sensitivity.py::test_three_classes_would_attain_more_without_each_against_the_rest[9]"),
     Mutant("dependence/nominal.py", "if grouping.n_groups != 3:", "if len(grouping.groups) != 3:",
-           "privacy/test_nominal_missing.py::test_three_parts_against_numbers_would_attain_more_without_divisions[3-125]"),
+           "dependence/test_nominal.py::test_groupings_are_those_of_the_definition[3]"),
     Mutant("dependence/label_tables.py", "in product(joined, self", "in product(joined[:2], self",
-           "privacy/test_nominal_missing.py::test_three_parts_against_classes_would_attain_more_without_divisions"
-           "[3-4-None-125]"),
+           "dependence/test_nominal.py::test_against_classes_equals_the_definition_by_brute_force"
+           "[miller-madow-4-3-5-dependent]"),
+    # --- Labels in two groups: all groupings of a public family, or it is as a search that the data lead
+    Mutant("dependence/in_two_groups.py", "1 << max(n_rows - 1, 0)", "1 << max(n_rows - 2, 0)",
+           "dependence/test_nominal.py::"
+           "test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_and_two_more_codes"),
+    Mutant("dependence/in_two_groups.py", "self.has_all = n_rows <= MOST_ROWS and", "self.has_all =",
+           "dependence/test_nominal.py::test_many_labels_are_in_two_public_groups[None-15-all codes]"),
+    Mutant("dependence/in_two_groups.py", "self.shape[1], self.shape[1], 2]", "self.shape[1], self.shape[1], 1]",
+           "dependence/test_nominal.py::"
+           "test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells"),
     Mutant("dependence/mic_r.py", "correction)[0] + [1, 0, 0]", "correction)[0] + [0, 0, 0]",
            "dependence/test_missing.py::test_the_rounding_error_covers_the_part_for_missing_values[None-9.0]"),
     Mutant("dependence/mic_r.py", "for scale in scales}", "for scale in scales[:1]}",

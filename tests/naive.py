@@ -1,7 +1,7 @@
 """Slow, readable twins of the kernels: the definitions, by brute force over all merges."""
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 
 def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
@@ -56,22 +56,35 @@ def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c, correction=None):
 
 
 def naive_mic_r_nominal(codes, y, *, bounds, n_labels, B, c, correction=None):
-    """MICr of a nominal feature and a numeric target: the labels are the fixed axis, the target is merged."""
+    """MICr of a nominal feature and a numeric target: the labels are the fixed axis, the target is merged.
+
+    Or the labels are in two groups, and the target is in equal parts.
+    """
     k_max = max(2, min(math.floor(B / n_labels), max(k for k in range(2, math.floor(B)) if k * k <= B)))
     n_master = max(2, math.floor(c * k_max))
     rows = naive_parts(y, bounds, n_master)
+    n_equal = min(max(math.floor(B / 5), 2), 48)
+    in_two = naive_of_two_groups(codes, naive_parts(y, bounds, n_equal), n_labels, n_equal, correction)
     return max(
-        naive_largest_entry(
-            naive_counts(rows, n_master, [groups[code] for code in codes], max(groups) + 1), k_max, correction, degrees
-        )
-        for groups, degrees in naive_groupings_of_labels(n_labels)
+        in_two,
+        *(
+            naive_largest_entry(
+                naive_counts(rows, n_master, [groups[code] for code in codes], max(groups) + 1),
+                k_max,
+                correction,
+                degrees,
+            )
+            for groups, degrees in naive_groupings_of_labels(n_labels)
+        ),
     )
 
 
 def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None):
     """MICr of a nominal feature and a discrete target, where nothing is merged."""
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * len(codes))
-    best = 0.0
+    best = naive_of_two_groups(codes, classes, n_labels, n_classes, correction)
+    if n_labels > 14 or n_classes > 64:
+        best = max(best, naive_of_two_groups_of_classes(codes, classes, n_labels, n_classes, correction))
     for groups, degrees in naive_groupings_of_labels(n_labels):
         for of_classes, other_degrees in naive_groupings_of_classes(n_classes):
             rows, columns = [groups[code] for code in codes], [of_classes[one] for one in classes]
@@ -80,6 +93,43 @@ def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None
             offset = degrees * other_degrees * chance
             best = max(best, (naive_mutual_information(counts) - offset) / math.log2(kappa))
     return best
+
+
+def naive_of_two_groups(codes, columns, n_labels, n_columns, correction=None):
+    """The largest I - o, or 0, of the codes in two groups against all columns."""
+    counts = naive_counts(codes, n_labels + 2, columns, n_columns)
+    return naive_rows_in_two_groups(counts, n_labels, n_columns, correction)
+
+
+def naive_of_two_groups_of_classes(codes, classes, n_labels, n_classes, correction=None):
+    """The largest I - o, or 0, of the classes in two groups against all codes."""
+    counts = naive_counts(classes, n_classes, codes, n_labels + 2)
+    return naive_rows_in_two_groups(counts, n_classes, n_labels, correction)
+
+
+def naive_rows_in_two_groups(counts, n_expected_rows, n_expected_columns, correction):
+    """Expected are those that are no codes of other labels, or of missing ones."""
+    chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
+    degrees = (math.sqrt(n_expected_columns - 1) + math.sqrt(4 / 9 * max(min(n_expected_rows, 14) - 2, 0))) ** 2
+    n_columns, best = len(counts[0]), 0.0
+    for groups in naive_two_groups(len(counts), n_columns):
+        both = [[0] * n_columns, [0] * n_columns]
+        for group, row in zip(groups, counts, strict=True):
+            both[group] = [a + b for a, b in zip(both[group], row, strict=True)]
+        best = max(best, naive_mutual_information(both) - degrees * chance)
+    return best
+
+
+def naive_two_groups(n_rows, n_columns):
+    """The group, 0 or 1, of each row: all ways, with the first row in group 0; of many rows, some of them."""
+    if n_rows <= 16 and n_columns <= 64:
+        return [(0, *others) for others in product((0, 1), repeat=n_rows - 1)]
+    alone = [[int(row == one) for row in range(n_rows)] for one in range(n_rows)]
+    n_cut = min(n_rows, 32)
+    cuts = [[int(row * n_cut // n_rows >= cut) for row in range(n_rows)] for cut in range(1, n_cut)]
+    digits = range(min(5, len(bin(n_rows - 1)) - 2))
+    sums = [some for k in range(1, 6) for some in combinations(digits, k)]
+    return alone + cuts + [[sum(row >> digit & 1 for digit in some) % 2 for row in range(n_rows)] for some in sums]
 
 
 def naive_groupings_of_classes(n_classes):

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.statistics.chance import chance_scores
+from skdpmic.statistics.chance import chance_score, chance_scores
 from skdpmic.statistics.mic_r import MicR
 from skdpmic.table.shape import Shape
+from skdpmic.table.targets import ClassTarget, NumericTarget
 
 N, TABLES = 500, 60
 
@@ -37,6 +39,60 @@ def test_useless_features_of_either_kind_are_worth_the_same_on_average(statistic
     assert abs(worth[:, :4].mean() - worth[:, 4:].mean()) < 4 * error
     if (statistic, n_labels) == ("mic_r", 2):
         assert numbers.mean() - labels.mean() > 8 * error
+
+
+# --- A nominal feature is worth as much as the best numbers that could be given to its labels ------------------------
+
+LABELS = 14
+
+
+def labels_with_effects(seed, n):
+    """A feature of 14 labels, each with an effect of its own on the target; and the target, and its five fifths."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(LABELS, size=n)
+    y = rng.normal(size=LABELS)[codes] + 0.7 * rng.normal(size=n)
+    return codes, {"numbers": y, "classes": np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y)}
+
+
+def best_coding(codes, y):
+    """The labels as numbers 0 ... 13, in the order of the target's means; so it looks at the data."""
+    means = [y[codes == label].mean() for label in range(LABELS)]
+    return np.argsort(np.argsort(means))[codes].astype(float)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_a_nominal_feature_of_14_labels_is_worth_within_a_hundredth_of_the_best_coding(kind):
+    n, coded = 10_000, (0.0, LABELS - 1.0)
+    measure = MicR("miller-madow").measure("auto", "auto", n, math.inf, None if kind == "numbers" else 5)
+    by_chance = chance_score(measure, Nominal(LABELS), n) - chance_score(measure, coded, n)
+    differences = []
+    for seed in range(20):
+        codes, targets = labels_with_effects(seed, n)
+        y = targets[kind]
+        target = NumericTarget(y, (-4.0, 4.0)) if kind == "numbers" else ClassTarget(y, 5)
+        scorer = measure.scorer(target, None)
+        of_labels = scorer.score(codes.astype(np.uint32), Nominal(LABELS))
+        differences.append(of_labels - scorer.score(best_coding(codes, y), coded))
+    assert abs(np.mean(differences)) < 0.01
+    assert abs(np.mean(differences) - by_chance) < 0.01
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_its_one_hot_columns_cost_as_many_features_and_score_less_each(kind):
+    of_target = {"target_bounds": (-4, 4)} if kind == "numbers" else {"classes": range(5)}
+    for seed in range(5):
+        codes, targets = labels_with_effects(seed, 2000)
+
+        def fitted(X, categories, epsilon, y=targets[kind]):
+            return DPMICScorer(epsilon=epsilon, categories=categories, **of_target).fit(X, y)
+
+        feature = codes[:, np.newaxis], {0: range(LABELS)}
+        columns = np.eye(LABELS, dtype=int)[codes], {j: [0, 1] for j in range(LABELS)}
+        assert fitted(*columns, 1.0).noise_scale_ == pytest.approx(LABELS * fitted(*feature, 1.0).noise_scale_)
+        assert fitted(*columns, math.inf).scores_.max() < fitted(*feature, math.inf).scores_[0]
+
+
+# --- What is taken off ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("release", ["scores", "support"])

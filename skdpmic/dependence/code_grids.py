@@ -1,15 +1,16 @@
 """Grids of a numeric column, which is merged, against the codes of classes or of labels, which are the fixed axis."""
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from skdpmic.dependence.counting import Cells, Column, RangePlacer, cells_of, edges_of, groups_by_missing, groups_ending
 from skdpmic.dependence.grid_limits import finest_merge
+from skdpmic.dependence.in_two_groups import labels_in_two, n_columns_of
 from skdpmic.dependence.nominal import groupings_of_classes, groupings_of_labels
 from skdpmic.dependence.optimize_axis import N_MASTER
-from skdpmic.dependence.partitions import equipartitions, refine
+from skdpmic.dependence.partitions import equal_parts, equipartitions, refine
 
 # --- Which grids ----------------------------------------------------------------------------------------------
 
@@ -105,11 +106,23 @@ class AgainstLabels:
     bounds : pair of floats
     B : float, at least 4
     c : float, above 0
+    chance : float
+        As of :func:`skdpmic.dependence.optimize_axis.largest_entry`.
     """
 
-    def __init__(self, values, bounds, B, c):
-        self._values, self._bounds, self._sizes = values, bounds, (B, c)
+    def __init__(self, values, bounds, B, c, chance):
+        self._values, self._bounds, self._sizes, self._chance = values, bounds, (B, c), chance
+        self._n_columns = n_columns_of(B)
         self._placed = {}
+
+    @cached_property
+    def columns(self):
+        """The equal part of each value against which labels are in two groups."""
+        return equal_parts(self._values, self._bounds, self._n_columns)
+
+    def labels_in_two(self, scale):
+        """The grids of the labels in two groups."""
+        return labels_in_two(scale.n_labels, self._n_columns, self._chance)
 
     def placed(self, scale):
         """The grids against features of that scale, and the target as a column."""

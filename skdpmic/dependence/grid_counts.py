@@ -2,9 +2,11 @@
 
 All grids with one master partition are read from one table: the cells that their fixed partitions have in common, by
 the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know. Those of a
-numeric feature always have cells for missing values, after all others; a nominal feature is counted code by code.
+numeric feature always have cells for missing values, after all others; a nominal feature is counted code by code, with
+a numeric target in its master parts and, in a second table, in the parts against which labels are in two groups.
 """
 
+import math
 from itertools import chain
 
 import numpy as np
@@ -37,26 +39,31 @@ class ContinuousGrids:
         self._correction = correction
         self._target_bounds = target_bounds
         self._target = self._grids.place(_NO_VALUES, target_bounds)
-        self._against_labels = AgainstLabels(_NO_VALUES, target_bounds, B, c)
         self._chance = chance_of(correction)
+        self._against_labels = self._labels_of(_NO_VALUES)
         groups = self._grids.groups
         self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
 
     def n_tables(self, scale):
         """How often each record is counted in the counts of a feature of that scale."""
-        return 1 if isinstance(scale, Nominal) else 2 * len(self._grids.groups.complete.numbers)
+        return 2 if isinstance(scale, Nominal) else 2 * len(self._grids.groups.complete.numbers)
 
     def place(self, y):
         """The target's values `y`, made ready to be counted with features."""
         grids = RangeGrids(**self._sizes, n=len(y), correction=self._correction)
-        return grids, grids.place(y, self._target_bounds), AgainstLabels(y, self._target_bounds, **self._sizes)
+        return grids, grids.place(y, self._target_bounds), self._labels_of(y)
+
+    def _labels_of(self, y):
+        return AgainstLabels(y, self._target_bounds, **self._sizes, chance=self._chance)
 
     def count(self, x, scale, target):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
         grids, y, against_labels = target
         if isinstance(scale, Nominal):
             grids, y = against_labels.placed(scale)
-            return _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
+            apart = _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
+            in_two = against_labels.labels_in_two(scale).count(x, against_labels.columns)
+            return np.concatenate([apart, in_two.ravel().astype(np.uint32)])
         x = grids.place(x, scale, may_miss=True)
         return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
 
@@ -64,8 +71,11 @@ class ContinuousGrids:
         """MICr from the counts of a feature: the number that the records give, bit for bit."""
         if isinstance(scale, Nominal):
             grids, _ = self._against_labels.placed(scale)
-            counted = _Way(grids.groups.complete).counted(_with_joined(counts, grids.codes), grids.codes)
-            return _largest_of(counted, grids.groups.most, table, self._chance)
+            in_two = self._against_labels.labels_in_two(scale)
+            apart, columns = np.split(counts, [-math.prod(in_two.shape)])
+            counted = _Way(grids.groups.complete).counted(_with_joined(apart, grids.codes), grids.codes)
+            of_two = in_two.largest_entry(columns.astype(np.int64).reshape(in_two.shape), table)
+            return max(_largest_of(counted, grids.groups.most, table, self._chance), of_two)
         fixed = self._grids.place(_NO_VALUES, scale, may_miss=True).fixed
         merged_here, merged_there = self._ways
         n_here = merged_here.n_counts(self._target.fixed)

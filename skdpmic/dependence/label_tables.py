@@ -5,11 +5,14 @@ from itertools import product
 
 import numpy as np
 
-from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from skdpmic.dependence.in_two_groups import classes_in_two, labels_in_two
+from skdpmic.dependence.nominal import groupings_of_classes, groupings_of_labels
 
 
 class LabelTables:
     """The grids of a nominal feature against classes: each grouping of its codes with each of the classes.
+
+    And its codes in two groups against all classes; unless these are all groupings, the classes against all codes, too.
 
     Parameters
     ----------
@@ -19,7 +22,9 @@ class LabelTables:
     """
 
     def __init__(self, n_labels, n_classes, chance=0.0):
-        self.shape = Nominal(n_labels).n_parts, n_classes
+        self._labels_in_two = labels_in_two(n_labels, n_classes, chance)
+        self._classes_in_two = classes_in_two(n_labels, n_classes, chance)
+        self.shape, self.count = self._labels_in_two.shape, self._labels_in_two.count
         self._chance = chance
         self._of_labels, self._of_classes = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
 
@@ -28,11 +33,6 @@ class LabelTables:
         """The largest table, as a plan of one grid."""
         return np.array([[*self.shape, self.shape[1]]])
 
-    def count(self, codes, classes):
-        """Records of each code and class: int64, of `shape`."""
-        cells = codes.astype(np.int64) * self.shape[1] + classes
-        return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
-
     def largest_entry(self, counts, table):
         """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""
         joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._of_labels]
@@ -40,6 +40,9 @@ class LabelTables:
             self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
             for (rows, degrees), grouping in product(joined, self._of_classes)
         ]
+        entries.append(self._labels_in_two.largest_entry(counts, table))
+        if not self._labels_in_two.has_all:
+            entries.append(self._classes_in_two.largest_entry(counts.T, table))
         return min(max(entries), 1.0)
 
     def _entry(self, cells, degrees, table):

@@ -19,6 +19,7 @@ from skdpmic.dependence.counting import (
     missing_first,
 )
 from skdpmic.dependence.grid_limits import check_B, check_c, finest_merge, largest_size
+from skdpmic.dependence.in_two_groups import labels_in_two, n_columns_of
 from skdpmic.dependence.label_tables import LabelTables
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
@@ -189,15 +190,22 @@ class AgainstNumbers(_Target):
         super().__init__(len(y), correction)
         self._grids = RangeGrids(B, c, master, len(y), correction)
         self._y = self._grids.place(y, bounds)
-        self._against_labels = AgainstLabels(y, bounds, B, c)
+        self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
 
     def score(self, x, scale):
         """MICr of the feature `x` and the target, in [0, 1]."""
         if isinstance(scale, Nominal):
-            grids, y = self._against_labels.placed(scale)
-            return self._score_of([(y, grids.place_codes(x))], grids.groups)
+            return max(self._of_labels_apart(x, scale), self._of_labels_in_two_groups(x, scale))
         x = self._grids.place(x, scale)
         return self._score_of([(x, self._y), (self._y, x)], self._grids.groups)
+
+    def _of_labels_apart(self, x, scale):
+        grids, y = self._against_labels.placed(scale)
+        return self._score_of([(y, grids.place_codes(x))], grids.groups)
+
+    def _of_labels_in_two_groups(self, x, scale):
+        in_two = self._against_labels.labels_in_two(scale)
+        return in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table)
 
 
 class AgainstClasses(_Target):
@@ -250,8 +258,10 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
 
 def _plan_of(kind, n, n_classes, B, c, correction):
     """The grids for a nominal feature, or for numbers, with the part for missing values."""
+    if kind is not None and n_classes is None:
+        return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
     if kind is not None:
-        return nominal_plan(B, c, kind.n_labels) if n_classes is None else LabelTables(kind.n_labels, n_classes).plan
+        return LabelTables(kind.n_labels, n_classes).plan
     if n_classes is not None:
         return discrete_plan(B, c, n_classes)
     return continuous_grids(B, c, "reduced", n, correction)[0] + [1, 0, 0]  # kept, as it is called like this

@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic.dependence.jit import jit
 from skdpmic.dependence.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
 from skdpmic.dependence.nominal import Nominal
-from skdpmic.dependence.partitions import locate, locate_between
+from skdpmic.dependence.partitions import equal_parts, parts_and_missing
 
 _UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
 
@@ -82,25 +82,6 @@ class ClassCounts(_Counts):
     def place(self, codes):
         """The column of each record: uint32 (n_samples,). As sensitive as the target."""
         return codes.astype(np.uint32)
-
-
-def equal_parts(values, bounds, n_parts):
-    """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
-
-    Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
-    take what lies outside.
-    """
-    return locate(values, _edges(bounds, n_parts), *bounds)
-
-
-def parts_and_missing(values, bounds, n_parts):
-    """The same, and how many values are missing, NaN; these are in the part after the last one."""
-    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)
-
-
-def _edges(bounds, n_parts):
-    lo, hi = float(bounds[0]), float(bounds[1])
-    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
 
 
 @jit

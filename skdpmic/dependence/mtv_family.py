@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from skdpmic.dependence.divisions import cuts, distinct, each_alone, parities
+
 MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
-MOST_DIVISIONS = 32  # of classes in order, and by parity
 _N_EIGHTHS = 8  # of the range of a numeric target: fine enough for a skewed one
 _OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the size of a division in two
 _OF_A_CLASS = 0.1  # and each class beyond two, where all are kept apart
@@ -85,7 +86,7 @@ def numeric_family(B, c):
     -------
     Family
     """
-    divisions = _distinct([*_cuts(_N_EIGHTHS), *_parities(_N_EIGHTHS)])
+    divisions = distinct([*cuts(_N_EIGHTHS), *parities(_N_EIGHTHS)])
     sides = [Side(groups, int(B // 2), 2 + _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
     return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides))
 
@@ -111,8 +112,7 @@ def class_family(B, c, n_classes):
     Family
     """
     classes = tuple(range(n_classes))
-    alone = [tuple(int(j == one) for j in classes) for one in classes]
-    divisions = _distinct([*alone, *_cuts(n_classes), *_parities(n_classes)])
+    divisions = distinct([*each_alone(n_classes), *cuts(n_classes), *parities(n_classes)])
     sides = [Side(groups, int(B // 2), 1 + _evenness(sum(groups) / n_classes)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
         sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
@@ -127,23 +127,6 @@ def _evenness(share):
 def n_intervals(groups):
     """How many intervals neighbouring columns of one group make."""
     return 1 + sum(left != right for left, right in pairwise(groups))
-
-
-def _cuts(n_columns):
-    """Columns up to a cut, and those after it."""
-    n_places = min(n_columns, MOST_DIVISIONS)
-    return [tuple(int(j * n_places // n_columns >= cut) for j in range(n_columns)) for cut in range(1, n_places)]
-
-
-def _parities(n_columns):
-    """By whether some binary digits of a column's number have an even or an odd sum."""
-    n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
-    return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
-
-
-def _distinct(divisions):
-    """Each of them once, with the first column in group 0."""
-    return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))
 
 
 def _master_size(B, c):

@@ -148,3 +148,22 @@ def _locate(values, lo, hi, edges, edges_before, cells):
         if np.isnan(values[i]):
             cells[i] = len(edges)
     return n_missing
+
+
+def equal_parts(values, bounds, n_parts):
+    """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
+
+    Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
+    take what lies outside.
+    """
+    return locate(values, _edges(bounds, n_parts), *bounds)
+
+
+def parts_and_missing(values, bounds, n_parts):
+    """The same, and how many values are missing, NaN; these are in the part after the last one."""
+    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)
+
+
+def _edges(bounds, n_parts):
+    lo, hi = float(bounds[0]), float(bounds[1])
+    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)

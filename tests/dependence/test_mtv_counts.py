@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, ClassCounts, NumericCounts, equal_parts
+from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, ClassCounts, NumericCounts
 from skdpmic.dependence.mtv_family import class_family, numeric_family
 from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
 from skdpmic.dependence.nominal import Nominal
+from skdpmic.dependence.partitions import equal_parts
 from tests.dependence.naive_mtv_r import naive_part
 
 X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside

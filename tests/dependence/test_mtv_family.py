@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skdpmic.dependence.mtv_family import MOST_DIVISIONS, Family, Side, class_family, numeric_family
+from skdpmic.dependence.divisions import MOST_DIVISIONS
+from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
 from skdpmic.dependence.mtv_r import AgainstNumbers
 
 

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -9,13 +10,16 @@ import pytest
 
 from skdpmic.dependence.code_grids import class_grids, nominal_grids, nominal_plan
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.dependence.in_two_groups import degrees_in_two, labels_in_two
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, largest_rounding_error
 from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from tests.naive import (
     naive_groupings_of_classes,
     naive_groupings_of_labels,
     naive_mic_r_nominal,
     naive_mic_r_of_codes,
+    naive_two_groups,
 )
 
 UNIT = (0.0, 1.0)
@@ -55,7 +59,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 5, 40])
-@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 7])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
@@ -141,6 +145,56 @@ def test_the_order_of_labels_does_not_matter():
         assert len(scores) == 1
 
 
+# --- Labels in two groups ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["labels alone", "all codes", "missing where y is high"])
+@pytest.mark.parametrize("n_labels", [15, 40])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_many_labels_are_in_two_public_groups(kind, n_labels, correction):
+    codes, y = codes_and_target(kind, n_labels, 200)
+    score = AgainstNumbers(y, UNIT, 40, 1, correction=correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+    classes = (y * 5).astype(int)
+    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=5, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_and_two_more_codes():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        is_first, codes = rng.permutation(16) < 8, rng.integers(16, size=3000).astype(np.uint32)
+        target = is_first[codes] + 2.0 * rng.integers(2, size=3000)  # one of two classes each, out of four
+        for score in (
+            AgainstClasses((target % 2).astype(int), 4, 40, 5).score(codes, Nominal(14)),
+            AgainstNumbers(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
+        ):
+            assert score > 0.99
+
+
+def test_many_labels_that_tell_two_groups_of_classes_apart_score_as_much():
+    # Thirty labels apart against four classes would be divided by the logarithm of four.
+    rng = np.random.default_rng(0)
+    codes, of_label = rng.integers(30, size=3000).astype(np.uint32), rng.integers(2, size=30)
+    classes = of_label[codes] + 2 * rng.integers(2, size=3000)
+    assert AgainstClasses(classes, 4, 40, 5, "miller-madow").score(codes, Nominal(30)) > 0.95
+
+
+@pytest.mark.parametrize("n_labels, n_columns", [(2, 5), (5, 16), (8, 8), (14, 5), (14, 24), (14, 48)])
+def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_columns):
+    # The mean of 400 draws of 5000 records: within a tenth, and 4 standard errors (alpha = 1e-4).
+    rng, n = np.random.default_rng(n_columns), 5000
+    table, in_two = entropy_table(n), labels_in_two(n_labels, n_columns)
+    draws = [
+        in_two.largest_entry(in_two.count(rng.integers(n_labels, size=n), rng.integers(n_columns, size=n)), table)
+        for _ in range(400)
+    ]
+    degrees, expected = 2 * n * math.log(2) * np.array(draws), degrees_in_two(n_labels, n_columns)
+    assert abs(degrees.mean() - expected) < expected / 10 + 4 * degrees.std() / 20
+
+
 # --- Rounding -----------------------------------------------------------------------------------------------------
 
 
@@ -152,23 +206,32 @@ def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n
     classes = (y * 5).astype(int)
     score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
     allowed = largest_rounding_error(n, [Nominal(n_labels)], 5, 40, 5, correction)
+    apart = np.zeros((n_labels + 2, 5), dtype=int)
+    np.add.at(apart, (codes, classes), 1)
     with mpmath.workdps(40):
         exact = max(
-            _exact_entry(groups, codes, classes, n, degrees * 4 * (correction is not None))
-            for groups, degrees in naive_groupings_of_labels(n_labels)
+            _exact_entry(groups, apart, degrees * 4 * (correction is not None))
+            for groups, degrees in [*naive_groupings_of_labels(n_labels), *_in_two_groups(n_labels)]
         )
         assert abs(exact - mpmath.mpf(score)) <= allowed
 
 
-def _exact_entry(groups, codes, classes, n, degrees):
-    cells = np.zeros((max(groups) + 1, 5), dtype=int)
-    np.add.at(cells, (np.array(groups)[codes], classes), 1)
+def _in_two_groups(n_labels):
+    """With as many degrees of freedom as four make, against five classes."""
+    degrees = (2 + mpmath.sqrt(4 * max(n_labels - 2, 0)) / 3) ** 2 / 4
+    return [(groups, degrees) for groups in naive_two_groups(n_labels + 2, 5) if max(groups) > 0]
+
+
+def _exact_entry(groups, apart, degrees):
+    n, cells = apart.sum(), np.zeros((max(groups) + 1, 5), dtype=int)
+    np.add.at(cells, np.array(groups), apart)
     sums = [cells.ravel(), cells.sum(axis=0), cells.sum(axis=1), [n]]
     n_mi = sum(sign * _g(total) for sign, totals in zip((1, -1, -1, 1), sums, strict=True) for total in totals)
-    offset = mpmath.mpf(degrees) / (2 * mpmath.log(2))
-    return max((n_mi - offset) / n / mpmath.log(min(cells.shape), 2), mpmath.mpf(0))
+    offset = degrees / (2 * mpmath.log(2))
+    return max((n_mi - offset) / int(n) / mpmath.log(min(cells.shape), 2), mpmath.mpf(0))
 
 
+@cache
 def _g(count):
     return count * mpmath.log(int(count), 2) if count > 0 else mpmath.mpf(0)
 
@@ -184,6 +247,14 @@ def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
         assert many > few
         assert error(UNIT, Nominal(1000), (3.0, 4.0), n_classes=n_classes) == many
         assert error(Nominal(2), UNIT, n_classes=n_classes) == max(few, error(UNIT, n_classes=n_classes))
+
+
+def test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells():
+    n = 10**6
+    assert nominal_plan(320.0, 2.0, 1)[0].tolist() == [3, 34, 17]
+    of_two = rounding_error(n, np.array([[48, 0, 2]]))
+    assert rounding_error(n, nominal_plan(320.0, 2.0, 1)) < of_two
+    assert largest_rounding_error(n, [Nominal(1)], None, 320.0, 2.0, "miller-madow") == of_two
 
 
 def test_grids_hold_public_numbers_only():
