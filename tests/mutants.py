@@ -177,6 +177,8 @@ MUTANTS = [
            "table/test_values.py::test_labels_of_every_type_are_codes[objects]"),
     Mutant("table/values.py", "        array = array.cast(array.type.value_type)", "        pass",
            "table/test_values.py::test_dictionaries_of_pyarrow_keep_their_missing_values"),
+    Mutant("table/values.py", " and column.implementation.is_polars()", "",
+           "table/test_mixed_tables.py::test_labels_that_pandas_found_are_not_public"),
     Mutant("table/dates.py", "result = whole + rest / float(_PARTS[unit])", "result = counts / float(_PARTS[unit])",
            "checks/test_readable.py::test_an_instant_has_the_same_seconds_in_every_unit"),
     Mutant("table/dates.py", "np.where(missing, np.nan, result)", "result",

@@ -104,7 +104,7 @@ def read_columns(table, axes):
     columns : ndarray of shape (n_features, n_samples), or Columns
     axes : list of length n_features
     """
-    if table.values is not None and all(type(axis) in (Range, Order) for axis in axes):
+    if table.values is not None and all(map(_leaves_numbers, axes)):
         return table.values.T, axes
     refuse_other_kinds(table, dict(enumerate(axes)))
     if table.is_sparse and None not in axes:  # its values were checked, and it is not to be made dense as a whole
@@ -114,6 +114,11 @@ def read_columns(table, axes):
         columns, axes = zip(*map(_with_axis, columns, axes), strict=True)
     makers = [partial(axis.place, column) for axis, column in zip(axes, columns, strict=True)]
     return Columns(makers, table.n_samples), list(axes)
+
+
+def _leaves_numbers(axis):
+    """Whether an axis takes numbers as they are."""
+    return isinstance(axis, Order) or (isinstance(axis, Range) and axis.of == NUMBERS)
 
 
 def _place(table, j, axis):

@@ -35,9 +35,9 @@ def kind_of(column):
         return DATES
     if dtype == nw.Duration:
         return DURATIONS
-    if dtype in (nw.String, nw.Enum):
+    if dtype == nw.String or _is_enum_of_polars(column):
         return TEXT
-    if dtype == nw.Categorical:  # of pandas, which may be of numbers
+    if dtype in (nw.Categorical, nw.Enum):  # of pandas, which may be of numbers
         return OBJECTS
     return OBJECTS if dtype == nw.Object else kind_of(column.to_numpy()) if dtype == nw.Unknown else OTHER
 
@@ -48,7 +48,12 @@ def declared_labels(column):
         return (0.0, 1.0) if column.dtype.kind == "b" else None
     if column.dtype == nw.Boolean:
         return (0.0, 1.0)
-    return tuple(column.dtype.categories) if isinstance(column.dtype, nw.Enum) else None
+    return tuple(column.dtype.categories) if _is_enum_of_polars(column) else None
+
+
+def _is_enum_of_polars(column):
+    """Whether somebody wrote the labels down; an ordered Categorical of pandas, an Enum to narwhals, may find them."""
+    return column.dtype == nw.Enum and column.implementation.is_polars()
 
 
 def is_empty(column):

@@ -298,6 +298,19 @@ def test_a_missing_target_is_refused():
         exact().fit(FRAME, np.where(np.arange(N) == 3, np.nan, Y))
 
 
+def test_labels_that_pandas_found_are_not_public():
+    for ordered in (False, True):
+        frame = FRAME.assign(town=FRAME["town"].cat.set_categories(TOWNS, ordered=ordered))
+        with pytest.raises(ValueError, match=r"got none for \['town'\]"):
+            exact(categories={"sex": ["f", "m"]}).fit(frame, Y)
+
+
+def test_numbers_in_arrays_are_no_dates():
+    dates = (datetime.date(1970, 1, 1), datetime.date(1970, 1, 2))
+    with pytest.raises(ValueError, match=r"got numbers in \[0, 1\], which must be dates"):
+        exact(bounds=dates, categories=None).fit(np.random.default_rng(0).random((N, 2)), Y)
+
+
 # --- Arrays -----------------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,7 @@ NUMBER_COLUMNS = {
     "objects with numbers as text": ("pandas", [1, "2.5", None], object, [1, 2.5, NAN]),
     "decimal objects": ("pandas", [Decimal("1.5"), None, 2], object, [1.5, NAN, 2]),
     "categories of numbers": ("pandas", [3, None, 1], "category", [3, NAN, 1]),
+    "ordered numbers": ("pandas", [3, None, 1], pandas.CategoricalDtype([1, 3], ordered=True), [3, NAN, 1]),
     "nothing": ("pandas", [None, None, None], object, [NAN] * 3),
     "nothing of polars": ("polars", [None, None, None], None, [NAN] * 3),
     "nothing of pyarrow": ("pyarrow", [None, None, None], pyarrow.null(), [NAN] * 3),
@@ -169,6 +170,7 @@ TEXT_TYPES = {
     "str": ("pandas", "str"),
     "string": ("pandas", "string"),
     "category": ("pandas", "category"),
+    "ordered category": ("pandas", pandas.CategoricalDtype(["zebra", "b", "a", "c"], ordered=True)),
     "string of pyarrow in pandas": ("pandas", "string[pyarrow]"),
     "dictionary of pyarrow in pandas": (
         "pandas",
@@ -237,7 +239,7 @@ def test_a_label_does_not_depend_on_other_rows():
     rng = np.random.default_rng(0)
     values = rng.choice(["a", "b", "c", "d", None], 200)
     for library, dtype in TEXT_TYPES.values():
-        if isinstance(dtype, polars.Enum):
+        if isinstance(dtype, polars.Enum | pandas.CategoricalDtype):  # which holds no other labels
             continue
         together = as_codes(series(library, values.tolist(), dtype), LABELS)
         alone = [as_codes(series(library, [value, "d"], dtype), LABELS)[0] for value in values[:20]]
@@ -248,6 +250,9 @@ def test_types_declare_labels_only_if_these_do_not_depend_on_the_rows():
     assert declared_labels(series("polars", ["a"], polars.Enum(["b", "a"]))) == ("b", "a")
     for library, dtype in (("pandas", bool), ("pandas", "boolean"), ("polars", None), ("pyarrow", None)):
         assert declared_labels(series(library, [True, True], dtype)) == (0.0, 1.0)
-    for column in (series("pandas", ["a"], "category"), series("polars", ["a"], polars.Categorical)):
-        assert declared_labels(column) is None
+    ordered = pandas.CategoricalDtype(["b", "a"], ordered=True)
+    found = [("pandas", "category"), ("pandas", ordered), ("polars", polars.Categorical)]
+    for library, dtype in found:
+        assert declared_labels(series(library, ["a"], dtype)) is None
+        assert as_codes(series(library, ["a"], dtype), LABELS).tolist() == [1]
     assert declared_labels(series("polars", ["a"])) is None
