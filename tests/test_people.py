@@ -189,8 +189,8 @@ OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a perso
 @pytest.mark.parametrize(
     "n_groups, statistics, n_tables",
     [
-        (5, ["mic_r", "mtv_r"], 150),
-        (5, ["kendall", "spearman", "distance_correlation"], 50),
+        (5, ["mic_r", "mtv_r"], 60),
+        (5, ["kendall", "spearman", "distance_correlation"], 20),
         pytest.param(5, [*STATISTICS], 715, marks=pytest.mark.slow),  # all
         pytest.param(6, ["mic_r", "mtv_r"], 2002, marks=pytest.mark.slow),  # all
     ],

@@ -198,7 +198,7 @@ def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_co
 # --- Rounding -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 12])
+@pytest.mark.parametrize("n_labels", [2, 3, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n", [10, 3000, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n_labels, n, correction):

@@ -58,6 +58,7 @@ def test_without_noise_nothing_perfect_is_missed_and_in_noise_it_is_a_matter_of_
         assert missed == pytest.approx(by_lot, abs=0.01)
 
 
+@pytest.mark.slow
 def test_more_noise_and_more_features_find_less():
     for statistic in STATISTICS:
         for n_classes in (None, 2):

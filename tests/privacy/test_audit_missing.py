@@ -17,7 +17,7 @@ from tests.privacy.auditing import privacy_loss_at_least
 
 ALPHA = 1e-2
 N = 40
-COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
+COPIES = 120  # of a feature: each has a share of the budget and a draw of its own
 NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "correction": None}
 LABELS = NUMBERS | {"bounds": None, "categories": {j: [0, 1] for j in range(COPIES)}}
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
@@ -48,7 +48,7 @@ def loss(release, statistic, public, others, turns_into):
     source = np.random.RandomState(0)
     here, there = table_of(turns_into, others), table_of(1, others)
     return privacy_loss_at_least(
-        lambda table: release(table, source, statistic, public), here, there, lambda score: score < 0.3, 60, ALPHA
+        lambda table: release(table, source, statistic, public), here, there, lambda score: score < 0.3, 15, ALPHA
     )
 
 

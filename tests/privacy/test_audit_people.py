@@ -99,6 +99,14 @@ AUDITS = {
 }
 
 
+def each_of(names):
+    """Audits, of which the quick run does some."""
+    return [
+        name if name in ("mic_r", "kendall", "support") else pytest.param(name, marks=pytest.mark.slow)
+        for name in names
+    ]
+
+
 def loss_of(name, **changed):
     release, neighbours, event, n_runs = AUDITS[name]
     source = np.random.RandomState(0)
@@ -106,18 +114,18 @@ def loss_of(name, **changed):
     return privacy_loss_at_least(lambda table: release(table, source, **changed), here, there, event, n_runs, ALPHA)
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", each_of(AUDITS))
 def test_no_release_loses_more_than_epsilon_on_a_person(name):
     assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", each_of(AUDITS))
 def test_noise_for_one_row_is_found_out(name, monkeypatch):
     monkeypatch.setattr(Records, "shape", property(lambda self: Shape(self.n_samples, self.scales)))
     assert loss_of(name) > EPSILON
 
 
-@pytest.mark.parametrize("name", ["mic_r", "counts of few and many rows"])
+@pytest.mark.parametrize("name", each_of(["mic_r", "counts of few and many rows"]))
 def test_rows_as_they_are_would_be_found_out(name, monkeypatch):
     # Without a limit on the rows of a person, someone with many of them shows.
     monkeypatch.setattr(Records, "drawn", lambda self, source: self)

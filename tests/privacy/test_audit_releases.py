@@ -182,7 +182,7 @@ def test_half_the_noise_is_found_out(name):
     [
         ("scores", 4),
         pytest.param("scores against classes", 4, marks=pytest.mark.slow),
-        ("scores of mtv_r", 4),
+        pytest.param("scores of mtv_r", 4, marks=pytest.mark.slow),
         pytest.param("counts", 4, marks=pytest.mark.slow),
         pytest.param("mic_r_laplace", 16, marks=pytest.mark.slow),
     ],

@@ -313,7 +313,7 @@ def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
     assert largest_loss(3, BROKEN[name], monkeypatch) > 1.1 * EPSILON
 
 
-@pytest.mark.parametrize("n, levels", [(4, 1), (3, 2)])
+@pytest.mark.parametrize("n, levels", [(4, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, monkeypatch):
     rho = edges.zcdp_cost(EPSILON, levels, 1)
 
@@ -398,6 +398,7 @@ def is_low(places):
     return places[0] < EIGHT
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_found_out_by_sampling():
     # 500 runs on each of two neighbours; alpha = 1e-2, fixed seed
     epsilon, source = Fraction(3, 2), entropy_source(0)
