@@ -123,6 +123,7 @@ def test_sample_follows_the_restricted_mixture():
         assert lo <= count <= hi
 
 
+@pytest.mark.slow
 def test_samples_have_the_r2_of_their_level():
     """alpha = 1e-6 over the 189 distributions, n = 20,000 each; the error of r by its influence function."""
     z = norm.isf(1e-6 / 189 / 2)
@@ -153,6 +154,7 @@ def test_mic_star_is_one_without_noise(name):
     assert mic_star(generating_points(name), sigma=1e-7) == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, r2", [("F4", 0.3), ("F12", 0.9), ("F21", 0.5)])
 def test_shipped_values_are_what_is_computed(name, r2):
     mixture = relationship(name, r2)

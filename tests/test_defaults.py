@@ -46,6 +46,7 @@ def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
         assert default_c(int(n), epsilon, int(n_classes) or None, correction) == c
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [None, 2, 3, 4, 10, 30])
 @pytest.mark.parametrize("epsilon", [1e-9, 0.003, 0.5, 10, math.inf])
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -146,6 +147,7 @@ def excess(n, epsilon, kinds, seed, repetitions=1, correction=MM):
     return max(errors[-1] / errors.min() - 1 for errors in errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples(correction):
     assert excess(70, 1.0, (0,), seed=3, correction=correction) < 0.15

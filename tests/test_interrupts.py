@@ -189,6 +189,7 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
     assert ledger.spent() == (0.6, 0.0)
 
 
+@pytest.mark.slow
 def test_a_search_that_is_interrupted_at_any_line_is_as_it_was_or_has_chosen_or_is_fitted():
     pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge())
     seen = []

@@ -96,6 +96,7 @@ def test_every_way_to_publish_warns_in_the_same_words():
     assert "skdpmic.plan_release" in message
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_package_are_heard():
     readme = (Path(skdpmic.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)

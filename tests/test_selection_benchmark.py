@@ -63,7 +63,7 @@ def climb(change, n, seed, n_steps):
 
 @pytest.mark.parametrize("n_classes", [None, 2])
 @pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("n, n_steps", [(11, 300), pytest.param(15, 1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n, n_steps", [(11, 100), pytest.param(15, 1500, marks=pytest.mark.slow)])
 def test_no_climb_beats_the_sensitivity_of_what_is_compared(name, n, n_steps, n_classes):
     """The scores of the benchmark, with the sensitivity that its noise is for; a quarter of it is found at least."""
     statistic = STATISTICS[name]
@@ -147,6 +147,7 @@ MIXTURES = {name: relationship(name, 0.5) for name in ("F6", "F13", "F21")} | {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MIXTURES)
 def test_features_given_the_target_have_the_law_of_the_mixture(name):
     """Chi-square on an 8 x 8 grid, 20,000 draws, alpha = 0.001."""
@@ -158,6 +159,7 @@ def test_features_given_the_target_have_the_law_of_the_mixture(name):
     assert stats.chi2_contingency(counts).pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["X", "fork"])
 def test_what_is_no_function_has_the_information_of_a_line(shape):
     """Binned information of 100,000 records on 64 x 64 parts, less what it is too high by chance: 3969 / (2 n ln 2)."""

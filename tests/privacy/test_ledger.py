@@ -345,6 +345,7 @@ def test_a_grid_search_writes_an_entry_for_every_fit(path, backend):
     assert Fraction(repr(ledger.spent()[0])) == 4 * 5 * Fraction(6, 100) + best
 
 
+@pytest.mark.slow
 def test_cross_validation_is_charged_for_every_fit(path):
     ledger = BudgetLedger(path, 1.0)
     pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.1, ledger=ledger, **PUBLIC), LinearRegression())

@@ -319,6 +319,7 @@ def climb(name, n, n_steps, rng):
 FOUND = {"kendall": 0.99, "spearman": 0.99, "chatterjee": 0.9, "distance_correlation": 0.35}  # at least, of the bound
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("name", SENSITIVITY)
 @pytest.mark.parametrize("n", [15, 30])

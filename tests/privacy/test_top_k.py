@@ -38,7 +38,7 @@ def law(scores, k, scale):
     return lists
 
 
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_published_lists_follow_the_exact_law(k):
     # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed
     scores, scale, n = (2, 0, 3, 2), 3, 2000

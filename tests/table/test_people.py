@@ -80,6 +80,7 @@ def test_all_rows_that_others_have_in_common_are_drawn_alike_whoever_is_replaced
     assert [row for row in of_all if few[row]] == np.flatnonzero(few)[of_few].tolist()
 
 
+@pytest.mark.slow
 def test_a_million_rows_take_little_memory_beside_the_table():
     persons = np.random.default_rng(0).integers(0, 300_000, 10**6)
     tracemalloc.start()
