@@ -229,6 +229,10 @@ class _Unprepared(NamedTuple):
         """How far one record can move a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
 
+    def against(self, scale, n, epsilon):
+        """The measure with a feature in the target's place."""
+        return _Unprepared(self.measure.against(scale, n, epsilon))
+
 
 def _mechanism(way, measure, shape):
     """The noise that a fit would have."""
