@@ -246,6 +246,14 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
                 f"got {self.redundancy!r}: use release='support'."
             )
 
+    def _check_one_pass(self):
+        if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:
+            raise ValueError(
+                f"redundancy must be 0 where records are counted once, in chunks or sketches, got {self.redundancy!r}: "
+                "these counts are of features with the target, and those with the features that are chosen are needed, "
+                "too. fit reads a LazyFrame or a dask collection as often as it takes."
+            )
+
     def _check_delta_of_mechanism(self):
         # For the support, delta alone says which mechanisms are allowed; the one with the least noise is taken.
         if self.release != "support" or self.mechanism != "laplace":
@@ -291,10 +299,12 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         return self.ranking_ <= n_kept
 
     def __getattr__(self, name):
-        message = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name == "scores_" and "support_mechanism_" in vars(self):
-            message += ": release='support' publishes which features are the best, in order, and no scores."
-        raise AttributeError(message)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}: release='support' publishes which features "
+                "are the best, in order, and no scores."
+            )
+        return object.__getattribute__(self, name)  # raises what says why there is none
 
     def transform(self, X):
         """Keep the selected features.
