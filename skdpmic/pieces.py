@@ -3,6 +3,7 @@
 import math
 import numbers
 import warnings
+from functools import partial
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -11,9 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_agreement, check_publishable
-from skdpmic.counting.batches import count_batches
-from skdpmic.counting.distributed import count_collection, feature_names, n_rows
-from skdpmic.counting.sketch import RangeGridSketch, count_into
+from skdpmic.counting.batches import count_batches, recount_batches
+from skdpmic.counting.chunks import count_into
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
+from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.estimator import PUBLIC, PrivateEstimator
 from skdpmic.statistics import check_adds_up, statistic_named
@@ -33,6 +35,11 @@ def _check_adds_up(estimator):
             "max_rows_per_group must be None where records come in pieces, got "
             f"{estimator.max_rows_per_group!r}: rows of one person may lie in several of them."
         )
+
+
+def _check_one_pass(estimator):
+    """Raise if counts with the target are not enough."""
+    estimator._check_one_pass()
 
 
 def _check_public(estimator):
@@ -58,7 +65,7 @@ def _if(*checks):
 class PrivateEstimatorOfPieces(PrivateEstimator):
     """An estimator whose records may be counted first, wherever they are, and published later."""
 
-    @_if(_check_adds_up)
+    @_if(_check_adds_up, _check_one_pass)
     def fit_sketch(self, sketch):
         """Score every feature from the counts of a sketch, and keep what is released with noise.
 
@@ -93,7 +100,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             self._publish(*self._accept(sketch))
         return self
 
-    @_if(_check_adds_up, _check_public)
+    @_if(_check_adds_up, _check_one_pass, _check_public)
     def partial_fit(self, X, y, n_expected=100_000):
         """Count a chunk of records, to be published later by `publish`.
 
@@ -134,7 +141,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
         return self
 
-    @_if(_check_adds_up)
+    @_if(_check_adds_up, _check_one_pass)
     def publish(self):
         """Publish what `fit` would publish of all chunks since the last `publish`, and drop their counts.
 
@@ -168,7 +175,7 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             self._publish(records, measure)
         return self
 
-    @_if(_check_adds_up)
+    @_if(_check_adds_up, _check_one_pass)
     def empty_sketch(self, n_samples, *, n_features=None, feature_names=None):
         """The sketch that this estimator needs, without records: to be filled elsewhere and given to `fit_sketch`.
 
@@ -202,13 +209,16 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             )
         return super().__getstate__()
 
+    def _check_one_pass(self):
+        """Raise if records have to be read again when the first scores are known."""
+
     # --- Read ------------------------------------------------------------------------------------------------
 
     def _read(self, X, y, groups):
         if is_dask_collection(X):
-            return self._accept(self._count_where_it_lies(X, y))
+            return self._accept(self._count_where_it_lies(X, y), partial(recount_collection, X))
         if is_lazy(X) and groups is None and statistic_named(self.statistic, self.correction).adds_up:
-            return self._accept(self._count_batches(X, y))
+            return self._accept(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
         return super()._read(X, y, groups)
 
     def _count_batches(self, X, y):
@@ -253,14 +263,14 @@ class PrivateEstimatorOfPieces(PrivateEstimator):
             n_parts=measure.n_parts,
         )
 
-    def _accept(self, sketch):
-        """The records of a sketch, if it is one of this estimator's, and its measure."""
+    def _accept(self, sketch, recount=None):
+        """The records of a sketch, if it is one of this estimator's, and its measure; they may be counted anew."""
         check_publishable(sketch, self)
         self._forget()
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return SketchedRecords(sketch), sketch.measure
+        return SketchedRecords(sketch, recount), sketch.measure
 
     def _grids_depend_on_n(self):
         return "auto" in (self.B, self.c) or self._B_is_exponent()

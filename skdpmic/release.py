@@ -15,9 +15,11 @@ from scipy import stats
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.geometric import GeometricMechanism
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.greedy import greedy_epsilon_per_score, greedy_for_budget, greedy_needs_no_delta
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, to_grid
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.statistics.chance import chance_scores
+from skdpmic.table.targets import parts_in_place_of_classes
 
 
 @dataclass(frozen=True)
@@ -158,17 +160,67 @@ class BestFeatures:
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        by_chance = chance_scores(measure, records.shape)
-        chosen = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
+        chosen = self._chosen(records, measure, mechanism, n_jobs, source)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
             "support_mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
-            "chance_scores_": by_chance,
+            "chance_scores_": chance_scores(measure, records.shape),
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         }
+
+    def _chosen(self, records, measure, mechanism, n_jobs, source):
+        """The k features, in order."""
+        scores = _scores(records, measure, n_jobs, source)
+        return mechanism.release(scores, source, chance_scores(measure, records.shape))
+
+
+@dataclass(frozen=True)
+class GreedyFeatures(BestFeatures):
+    """Which k features are the best in turn, each by its score less what those before it tell, too."""
+
+    redundancy: float
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        if greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy):
+            return Cost(float(self.epsilon))
+        return _concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """Sensitivity of a score over the standard deviation of the noise."""
+        return greedy_epsilon_per_score(self.epsilon, self.delta, self.k, self.redundancy)
+
+    def mechanism(self, measure, shape):
+        """The noise, for the score with whichever feature can move furthest."""
+        chance_scores(measure, shape)  # kept
+        of_each_kind = {parts_in_place_of_classes(scale): scale for scale in shape.scales}.values()
+        measures = {measure, *(self._against(measure, scale, shape) for scale in of_each_kind)}
+        steps = max(each.steps(shape) for each in measures)
+        return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
+
+    def _against(self, measure, scale, shape):
+        return measure.against(scale, shape.n_groups, self.epsilon_per_feature)
+
+    def _chosen(self, records, measure, mechanism, n_jobs, source):
+        shape = records.shape
+
+        def scores_with(feature, chosen):
+            against = self._against(measure, shape.scales[feature], shape)
+            scores = records.scores_against(feature, against, chosen, n_jobs, source)
+            return _worth(scores, np.delete(chance_scores(against, shape), chosen))
+
+        worth = _worth(_scores(records, measure, n_jobs, source), chance_scores(measure, shape))
+        return mechanism.release(worth, scores_with, source)
+
+
+def _worth(scores, by_chance):
+    """Scores less those by chance, in whole grid steps, so that none moves further."""
+    return to_grid(scores) - to_grid(by_chance)
 
 
 def _concentrated(epsilon, delta):

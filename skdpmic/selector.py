@@ -1,6 +1,7 @@
 """Private choice of features: the selector."""
 
 import numbers
+import sys
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from skdpmic.checks.errors import without_data
 from skdpmic.checks.fitted import check_published
 from skdpmic.pieces import PrivateEstimatorOfPieces
-from skdpmic.release import BestFeatures
+from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
@@ -184,6 +185,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         classes=None,
         threshold=None,
         release="scores",
+        redundancy=0.0,
         mechanism="laplace",
         B="auto",
         c="auto",
@@ -203,6 +205,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         self.classes = classes
         self.threshold = threshold
         self.release = release
+        self.redundancy = redundancy
         self.mechanism = mechanism
         self.B = B
         self.c = c
@@ -223,6 +226,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
                 "mechanism must be 'laplace' or 'gaussian' with release='support', which publishes no table, "
                 f"got {self.mechanism!r}."
             )
+        self._check_redundancy()
         if self.threshold is None:
             return
         if not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1:
@@ -230,6 +234,24 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         if self.release == "support":
             raise ValueError(
                 f"threshold must be None with release='support', which publishes no scores, got {self.threshold!r}."
+            )
+
+    def _check_redundancy(self):
+        is_number = isinstance(self.redundancy, numbers.Real) and not isinstance(self.redundancy, bool)
+        if not is_number or not 0 <= self.redundancy <= sys.float_info.max:
+            raise ValueError(f"redundancy must be a finite number >= 0, got {self.redundancy!r}.")
+        if self.redundancy > 0 and self.release != "support":
+            raise ValueError(
+                f"redundancy must be 0 with release={self.release!r}, as it is taken off while features are chosen, "
+                f"got {self.redundancy!r}: use release='support'."
+            )
+
+    def _check_one_pass(self):
+        if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:
+            raise ValueError(
+                f"redundancy must be 0 where records are counted once, in chunks or sketches, got {self.redundancy!r}: "
+                "these counts are of features with the target, and those with the features that are chosen are needed, "
+                "too. fit reads a LazyFrame or a dask collection as often as it takes."
             )
 
     def _check_delta_of_mechanism(self):
@@ -240,7 +262,10 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     def _way(self, n_features):
         if self.release == "scores":
             return super()._way(n_features)
-        return BestFeatures(self.epsilon, self.delta, self._n_to_keep(n_features))
+        k = self._n_to_keep(n_features)
+        if self.redundancy == 0 or k == 1:  # the first is chosen by its score alone
+            return BestFeatures(self.epsilon, self.delta, k)
+        return GreedyFeatures(self.epsilon, self.delta, k, self.redundancy)
 
     def _keep(self, released, way, measure):
         super()._keep(released, way, measure)
@@ -274,10 +299,12 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         return self.ranking_ <= n_kept
 
     def __getattr__(self, name):
-        message = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name == "scores_" and "support_mechanism_" in vars(self):
-            message += ": release='support' publishes which features are the best, in order, and no scores."
-        raise AttributeError(message)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}: release='support' publishes which features "
+                "are the best, in order, and no scores."
+            )
+        return object.__getattribute__(self, name)  # raises what says why there is none
 
     def transform(self, X):
         """Keep the selected features.

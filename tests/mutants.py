@@ -320,7 +320,7 @@ MUTANTS = [
            "test_search.py::test_a_record_moves_the_scores_of_one_subset_only"),
     Mutant("estimator.py", 'vars(self).pop("_sketch", None)', "pass",
            "counting/test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
-    Mutant("counting/sketch.py", "    sketch.n_samples += n_samples\n    sketch._is_torn = False",
+    Mutant("counting/chunks.py", "    sketch.n_samples += n_samples\n    sketch._is_torn = False",
            "    sketch._is_torn = False\n    sketch.n_samples += n_samples",
            "test_interrupts.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
     Mutant("counting/sketch.py", "merged.n_samples = self.n_samples + other.n_samples",

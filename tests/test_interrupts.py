@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
 from skdpmic import release as releases
-from skdpmic.counting import sketch
+from skdpmic.counting import chunks
 from skdpmic.estimator import PrivateEstimator
 from skdpmic.pieces import PrivateEstimatorOfPieces
 
@@ -85,7 +85,7 @@ def test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_re
     after = copy.deepcopy(before).update(X, Y)
     seen = []
     for torn in interrupted_everywhere(
-        lambda: copy.deepcopy(before), lambda sketch: sketch.update(X, Y), [sketch.count_into]
+        lambda: copy.deepcopy(before), lambda sketch: sketch.update(X, Y), [chunks.count_into, chunks._add]
     ):
         if torn._is_torn:
             seen.append("refused")

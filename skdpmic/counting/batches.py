@@ -1,6 +1,6 @@
 """Counting a table that is never in memory as a whole: some rows of a LazyFrame at a time."""
 
-from skdpmic.counting.sketch import count_into
+from skdpmic.counting.chunks import count_against, count_into
 
 _ROWS = 2**17  # of a batch, about
 
@@ -26,6 +26,27 @@ def count_batches(sketch, estimator, X, y, n_jobs):
         count_into(sketch, estimator, batch, y[seen : seen + len(batch)], n_jobs, reset=False)
     if sketch.n_samples != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
+    return sketch
+
+
+def recount_batches(estimator, X, n_jobs, sketch, j):
+    """Count all rows of a LazyFrame with feature j, for which the sketch was made, in one more pass.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : LazyFrame
+    n_jobs : int or None
+    sketch : RangeGridSketch
+        Without records; it gets all of them.
+    j : int
+
+    Returns
+    -------
+    RangeGridSketch
+    """
+    for batch in _batches(X):
+        count_against(sketch, estimator, batch, j, n_jobs)
     return sketch
 
 

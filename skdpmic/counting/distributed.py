@@ -8,6 +8,7 @@ import numbers
 from functools import reduce
 
 from skdpmic.checks.readable import is_dask_collection
+from skdpmic.counting.chunks import count_against
 from skdpmic.counting.sketch import RangeGridSketch
 
 _MERGED_AT_ONCE = 8
@@ -79,9 +80,29 @@ def count_collection(empty, X, y):
     """
     import dask
 
-    here = dask.delayed(empty)
-    count, merge = dask.delayed(count_rows, pure=False), dask.delayed(merge_all, pure=False)
-    sketches = [count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)]
+    here, count = dask.delayed(empty), dask.delayed(count_rows, pure=False)
+    return _merged_where_they_are([count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)])
+
+
+def recount_collection(X, empty, j):
+    """The sketch of a dask array or dataframe with feature j, for which the empty sketch was made, on the workers."""
+    import dask
+
+    here, count = dask.delayed(empty), dask.delayed(_count_rows_against, pure=False)
+    return _merged_where_they_are([count(here, rows, j) for rows in _tasks(_with_whole_rows(X))])
+
+
+def _count_rows_against(empty, X, j):
+    sketch = empty.empty()
+    count_against(sketch, sketch, X, j, n_jobs=None)
+    return sketch
+
+
+def _merged_where_they_are(sketches):
+    """The sketch of the records of all, by a tree of merges on the workers."""
+    import dask
+
+    merge = dask.delayed(merge_all, pure=False)
     while len(sketches) > 1:
         sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
     return dask.compute(sketches[0])[0]
@@ -121,8 +142,12 @@ def n_rows(X):
         return known
     import dask
 
-    tasks = _tasks(X.rechunk({1: -1}) if hasattr(X, "chunks") else X)
-    return sum(dask.compute(*[dask.delayed(len)(rows) for rows in tasks]))
+    return sum(dask.compute(*[dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X))]))
+
+
+def _with_whole_rows(X):
+    """A collection no row of which is in two partitions."""
+    return X.rechunk({1: -1}) if hasattr(X, "chunks") else X
 
 
 def _known_length(collection):

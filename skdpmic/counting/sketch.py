@@ -7,16 +7,14 @@ from functools import lru_cache
 import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
+from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.axes import Labels
-from skdpmic.table.columns import each_feature
 from skdpmic.table.description import describe
-from skdpmic.table.reading import read_chunk, refuse_dask
-from skdpmic.table.targets import make_target
+from skdpmic.table.reading import refuse_dask
 
-_FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32
 _SAVED = ("statistic", "correction", "B", "c", "n_parts", "n_samples")  # besides the description and the counts
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
@@ -350,24 +348,7 @@ class RangeGridSketch:
             self._counts, self._is_torn = self._zeros(), False
 
 
-# --- For the estimators ---------------------------------------------------------------------------------------------
-
-
-def count_into(sketch, estimator, X, y, n_jobs, reset):
-    """Count a chunk of which `estimator` takes note, or whose names it compares."""
-    columns = read_chunk(estimator, X, sketch.description.axes, reset)
-    n_samples = columns.shape[1]
-    target = make_target(y, n_samples, sketch.description.target, sketch.classes, estimator)
-    sketch._check_addition(n_samples)
-    counter = _Counter(sketch._grids, sketch._grids.place(target.values))
-    sketch._is_torn = True
-    for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
-        block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = each_feature(counter, columns[block], sketch.scales[block], n_jobs)
-        for j, counts_j in enumerate(counts, first):
-            sketch._counts_of(j)[:] += counts_j
-    sketch.n_samples += n_samples
-    sketch._is_torn = False
+# --- Checks ---------------------------------------------------------------------------------------------------------
 
 
 def check_whole(sketch):
@@ -376,19 +357,6 @@ def check_whole(sketch):
     n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
     if sketch._is_torn or not (counted == sketch.n_samples * n_tables).all():
         raise ValueError(_DAMAGED)
-
-
-class _Counter:
-    """Counts features with a target; a class of its own so that worker processes can be sent it."""
-
-    def __init__(self, grids, target):
-        self._grids, self._target = grids, target
-
-    def __call__(self, x, scale):
-        return self._grids.count(x, scale, self._target)
-
-
-# --- Checks ---------------------------------------------------------------------------------------------------------
 
 
 def _are_equal(a, b):

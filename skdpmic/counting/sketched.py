@@ -2,15 +2,25 @@
 
 import numpy as np
 
+from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.columns import each_feature
 from skdpmic.table.shape import Shape
+from skdpmic.table.targets import parts_in_place_of_classes
 
 
 class SketchedRecords:
-    """What a release asks of `Records`, answered from the counts of a sketch."""
+    """What a release asks of `Records`, answered from the counts of a sketch.
 
-    def __init__(self, sketch):
-        self._sketch = sketch
+    Parameters
+    ----------
+    sketch : RangeGridSketch
+    recount : callable, default=None
+        ``recount(empty, j)`` counts the records once more, into a sketch that was made for feature j in the target's
+        place. None where they cannot be read again.
+    """
+
+    def __init__(self, sketch, recount=None):
+        self._sketch, self._recount = sketch, recount
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape = Shape(sketch.n_samples, sketch.scales)
 
@@ -18,18 +28,37 @@ class SketchedRecords:
         """The records that count: all, as each is a person."""
         return self
 
-    def each_feature(self, function, n_jobs):
-        """``function(counts, scale)`` of each feature."""
+    def each_feature(self, function, n_jobs, left_out=()):
+        """``function(counts, scale)`` of each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return each_feature(function, counts, self.shape.scales, n_jobs)
+        return each_feature(function, counts, self.shape.scales, n_jobs, left_out)
 
     def scorer(self, measure, source):
         """What scores features from their counts."""
         return measure.scorer_of_counts(self._sketch._grids, self.n_samples)
 
+    def scores_against(self, j, measure, left_out, n_jobs, source):
+        """Scores of features against feature j by a measure: of those that are not left out, in order."""
+        sketch = self._recount(_sketch_against(self._sketch, j, measure), j)
+        if sketch.n_samples != self.n_samples:
+            raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
+        records = SketchedRecords(sketch)
+        return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs, left_out))
+
     def counter(self, table):
         """What makes a feature's noisy table of its counts, without noise yet."""
         return _TableOfCounts(self._sketch._grids.shape)
+
+
+def _sketch_against(sketch, j, measure):
+    """A sketch without records, of the same features and with feature j in the target's place."""
+    n_classes = parts_in_place_of_classes(sketch.scales[j])
+    if n_classes is None:
+        description = sketch.description._replace(target=sketch.description.axes[j], classes=None)
+    else:
+        description = sketch.description._replace(target=None, classes=np.arange(n_classes))
+    public = {"statistic": sketch.statistic, "correction": sketch.correction, "n_parts": None}
+    return RangeGridSketch.described(description, B=measure.B, c=measure.c, **public)
 
 
 class _TableOfCounts:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from skdpmic.planning.chances import share_found
 from skdpmic.planning.request import Request, check_request
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
-from skdpmic.privacy.geometric import GeometricMechanism
-from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics import STATISTICS, statistic_named
 from skdpmic.statistics.measure import Measure
@@ -21,6 +21,7 @@ _CORRECTION = "miller-madow"  # as in the estimators
 # Answers have three digits.
 _EPSILONS = [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
 _SIZES = [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
+_SIMULATED = (LaplaceMechanism, GaussianMechanism, OneShotTopK, ExponentialTopK)
 _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
 
 
@@ -203,7 +204,7 @@ def planned(way, measure, shape, statistic, *, k, n_classes, error=None, is_simu
     found = math.nan
     if k == shape.n_features:
         found = 1.0
-    elif k is not None and is_simulated and shape.rows_per_group == 1 and mechanism.name != GeometricMechanism.name:
+    elif k is not None and is_simulated and shape.rows_per_group == 1 and isinstance(mechanism, _SIMULATED):
         found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law)
     return PlannedRelease(
         release="support" if isinstance(way, BestFeatures) else "scores",
@@ -228,6 +229,10 @@ class _Unprepared(NamedTuple):
     def steps(self, shape):
         """How far one record can move a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
+
+    def against(self, scale, n, epsilon):
+        """The measure with a feature in the target's place."""
+        return _Unprepared(self.measure.against(scale, n, epsilon))
 
 
 def _mechanism(way, measure, shape):

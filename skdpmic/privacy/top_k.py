@@ -58,6 +58,10 @@ class _TopK:
         """The continuous law that noise on each score has up to grid steps; None without noise."""
         return self._law(scale=self.noise_scale) if self.scale > 0 else None
 
+    def choose(self, worth, source):
+        """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""
+        return int(np.argmax(worth)) if self.scale == 0 else int(self._choose(worth, source)[0])
+
     def release(self, scores, source, handicaps=0.0):
         """Indices of the k features chosen, best first, by their scores less their public `handicaps`."""
         if self.scale == 0:

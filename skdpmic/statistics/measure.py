@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.table.targets import target_of_feature
 
 
 class Measure(ABC):
@@ -16,6 +17,21 @@ class Measure(ABC):
     def of_groups(self, rows_per_group):
         """The same where each person has so many rows, which may say no more than one of them."""
         return self
+
+    @abstractmethod
+    def against(self, scale, n, epsilon):
+        """The measure of features with a feature of that scale in the target's place.
+
+        This one, if the target is of the same kind; else one with automatic B and c.
+
+        Parameters
+        ----------
+        scale : pair of floats, Nominal or None
+        n : int
+            Number of persons.
+        epsilon : float
+            What a score is worth.
+        """
 
     def steps(self, shape):
         """How far one person of a table of that shape can move a score, in steps of the grid that noise is drawn on.
@@ -46,3 +62,7 @@ class Measure(ABC):
         source : callable
             Random bytes, for a measure that breaks ties at random.
         """
+
+    def scorer_against(self, column, scale, source):
+        """What scores features against one of them, whose column and scale are given."""
+        return self.scorer(target_of_feature(column, scale), source)

@@ -18,6 +18,7 @@ from skdpmic.dependence.optimize_axis import entropy_table
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.measure import Measure
+from skdpmic.table.targets import parts_in_place_of_classes
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,14 @@ class MicRGrids(Measure):
         if self.correction is None:
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
+
+    def against(self, scale, n, epsilon):
+        """Grids with as many classes as a nominal feature has parts; or with numbers."""
+        n_classes = parts_in_place_of_classes(scale)
+        if n_classes is None and self.n_classes is None:
+            return self
+        statistic = MicR(None if self.correction is None else "miller-madow")
+        return replace(statistic.measure("auto", "auto", n, epsilon, n_classes), correction=self.correction)
 
     chance_rate = 1.0  # by which power of n the score of independent variables falls
 

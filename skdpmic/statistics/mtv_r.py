@@ -10,6 +10,7 @@ from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
 from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.measure import Measure
+from skdpmic.table.targets import parts_in_place_of_classes
 
 
 class MtvR:
@@ -46,6 +47,14 @@ class MtvRGrids(Measure):
         That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
         """
         return replace(self, rows_per_group=rows_per_group)
+
+    def against(self, scale, n, epsilon):
+        """Grids with as many classes as a nominal feature has parts; or with numbers."""
+        n_classes = parts_in_place_of_classes(scale)
+        if n_classes is None and self.n_classes is None:
+            return self
+        B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
+        return replace(self, B=B, c=c, n_classes=n_classes)
 
     chance_rate = 0.5  # by which power of n the score of independent variables falls
 

@@ -14,6 +14,7 @@ from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy import rank_sensitivity
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure
+from skdpmic.table.targets import NumericTarget
 
 
 class _RankStatistic(Measure):
@@ -33,6 +34,14 @@ class _RankStatistic(Measure):
                 f"order, got {n_classes}."
             )
         return self
+
+    def against(self, scale, n, epsilon):
+        """The same, as features of all kinds have ranks."""
+        return self
+
+    def scorer_against(self, column, scale, source):
+        """What scores features against one of them, which is ranked as features are."""
+        return self.scorer(NumericTarget(_in_order(column, scale), None), source)
 
     def sensitivity(self, shape):
         """How far one person's records can move the score; an error, if there are too many records for it."""
@@ -74,11 +83,15 @@ class _Scorer:
 
     def score(self, x, scale):
         """The score of the feature `x`, in [0, 1]."""
-        values = np.asarray(x, dtype=np.float64)
-        if isinstance(scale, Nominal):  # in the order of the labels, others after them
-            values = np.where(x == scale.n_labels + 1, np.nan, values)
-        values = np.where(np.isnan(values), -np.inf, values)  # missing values come first, and share a rank
-        return self._score(self._ranks_of(values), self._target_ranks)
+        return self._score(self._ranks_of(_in_order(x, scale)), self._target_ranks)
+
+
+def _in_order(x, scale):
+    """The values of a feature as numbers, all of which have an order."""
+    values = np.asarray(x, dtype=np.float64)
+    if isinstance(scale, Nominal):  # in the order of the labels, others after them
+        values = np.where(x == scale.n_labels + 1, np.nan, values)
+    return np.where(np.isnan(values), -np.inf, values)  # missing values come first, and share a rank
 
 
 class Kendall(_OfMidRanks):

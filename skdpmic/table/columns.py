@@ -1,8 +1,9 @@
 """One function over many features, in blocks and on several cores."""
 
+from itertools import pairwise
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.utils import gen_even_slices
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
@@ -32,8 +33,8 @@ class Columns:
         return (make() for make in self._makers)
 
 
-def each_feature(function, columns, scales, n_jobs):
-    """``function(column, scale)`` of each feature.
+def each_feature(function, columns, scales, n_jobs, left_out=()):
+    """``function(column, scale)`` of each feature that is not left out.
 
     Parameters
     ----------
@@ -43,21 +44,34 @@ def each_feature(function, columns, scales, n_jobs):
     scales : list of length n_features
         As of :class:`skdpmic.table.shape.Shape`.
     n_jobs : int or None
+    left_out : sequence of int, default=()
 
     Returns
     -------
-    list of length n_features
+    list of length n_features, less those left out
         In order, whatever `n_jobs` is.
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
-        return _each_of_block(function, columns, scales)
-    n_blocks = min(n_features, n_workers * 4)
-    blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_each_of_block)(function, columns[block], scales[block])
-        for block in gen_even_slices(n_features, n_blocks)
-    )
+        blocks = [_each_of_block(function, columns[run], scales[run]) for run in _runs(n_features, left_out)]
+    else:
+        size = -(-n_features // (n_workers * 4))
+        blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_each_of_block)(function, columns[block], scales[block])
+            for run in _runs(n_features, left_out)
+            for block in _blocks(run, size)
+        )
     return [result for block in blocks for result in block]
+
+
+def _runs(n_features, left_out):
+    """The features between those that are left out: slices, as these need no copy."""
+    ends = [-1, *sorted(left_out), n_features]
+    return [slice(first + 1, last) for first, last in pairwise(ends) if first + 1 < last]
+
+
+def _blocks(run, size):
+    return [slice(first, min(first + size, run.stop)) for first in range(run.start, run.stop, size)]
 
 
 def _are_short(columns):

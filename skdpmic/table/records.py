@@ -47,15 +47,22 @@ class Records(NamedTuple):
         rows = self.people.draw(source)
         return self._replace(rows=rows, target=self.target._replace(values=self.target.values[rows]))
 
-    def each_feature(self, function, n_jobs):
-        """``function(column, scale)`` of each feature."""
+    def each_feature(self, function, n_jobs, left_out=()):
+        """``function(column, scale)`` of each feature that is not left out."""
         if self.rows is not None:
             function = partial(_of_rows, function, self.rows)
-        return each_feature(function, self.columns, self.scales, n_jobs)
+        return each_feature(function, self.columns, self.scales, n_jobs, left_out)
 
     def scorer(self, measure, source):
         """What scores features by a measure; where it breaks ties at random, the source tells how."""
         return measure.scorer(self.target, source)
+
+    def scores_against(self, j, measure, left_out, n_jobs, source):
+        """Scores of features against feature j by a measure: of those that are not left out, in order."""
+        (column,) = self.columns[j : j + 1]
+        column = column if self.rows is None else column[self.rows]
+        scorer = measure.scorer_against(column, self.scales[j], source)
+        return np.array(self.each_feature(scorer.score, n_jobs, left_out))
 
     def counter(self, table):
         """What makes a feature's noisy table, without noise yet."""

@@ -9,6 +9,7 @@ from sklearn.utils import check_X_y
 
 from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import refuse_masked
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.public import asks_for_data
@@ -29,6 +30,23 @@ class ClassTarget(NamedTuple):
 
     values: np.ndarray  # (n_samples,)
     n_classes: int
+
+
+def parts_in_place_of_classes(scale):
+    """How many classes a feature of that scale has in the target's place; None for numbers."""
+    return scale.n_parts if isinstance(scale, Nominal) else None
+
+
+def target_of_feature(column, scale):
+    """A feature in the target's place, in which nothing is missing.
+
+    Each value is looked at by itself, so that no record bears on another: a missing number is put at the lower end of
+    the range; other and missing labels are two more classes.
+    """
+    if isinstance(scale, Nominal):
+        return ClassTarget(column.astype(np.int64), scale.n_parts)
+    values = np.asarray(column, dtype=np.float64)
+    return NumericTarget(np.where(np.isnan(values), scale[0], values), scale)
 
 
 def check_kind(target_bounds, classes, needs_ranges=True):

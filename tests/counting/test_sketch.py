@@ -192,7 +192,7 @@ def test_counting_and_merging_leave_the_other_sketch_alone():
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_jobs_do_not_change_the_counts(backend, monkeypatch):
-    monkeypatch.setattr("skdpmic.counting.sketch._FEATURES_AT_ONCE", 3)
+    monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 3)
     monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
     with parallel_config(backend=backend, n_jobs=2):
         assert RangeGridSketch(**KINDS[0]).update(*table()) == sketched(KINDS[0])[0]
@@ -450,7 +450,7 @@ def test_a_first_chunk_that_is_bad_leaves_the_release_before():
 
 def test_an_interrupted_update_is_noticed(monkeypatch):
     [sketch] = sketched(KINDS[0])
-    monkeypatch.setattr("skdpmic.counting.sketch._FEATURES_AT_ONCE", 1)
+    monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 1)
     calls = []
 
     def interrupt(*args):
@@ -459,7 +459,7 @@ def test_an_interrupted_update_is_noticed(monkeypatch):
             raise KeyboardInterrupt
         return each_feature(*args)
 
-    monkeypatch.setattr("skdpmic.counting.sketch.each_feature", interrupt)
+    monkeypatch.setattr("skdpmic.counting.chunks.each_feature", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sketch.update(*table())
     whole = sketched(KINDS[0])[0]
