@@ -30,7 +30,7 @@ PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
 class PrivateEstimator(NeverCached, BaseEstimator):
-    """The scorer and the selector but for what they publish, and what they do with it."""
+    """An estimator but for what it publishes, and what it does with it."""
 
     def fit(self, X, y, groups=None):
         """Score every feature against the target, and keep what is released with noise.
@@ -201,6 +201,20 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """How many features are to be chosen; None if that is open."""
         return None
 
+    def __repr__(self, N_CHAR_MAX=700):
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+class PrivateScores(PrivateEstimator):
+    """The scorer and the selector: an estimator that releases scores."""
+
     # --- Before the data -------------------------------------------------------------------------------------
 
     def plan(self, n_samples, n_features=None):
@@ -284,16 +298,6 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         # What the fit spent tells its mechanism, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
-
-    def __repr__(self, N_CHAR_MAX=700):
-        with np.printoptions(threshold=10, edgeitems=2):
-            return super().__repr__(N_CHAR_MAX)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
 
 
 def check_before_data(estimator, numbers_of_samples):

@@ -17,7 +17,7 @@ LAYERS = [
     {"privacy", "datasets"},
     {"defaults", "mtv_defaults", "table"},
     {"statistics"},
-    {"counting", "learnt_bounds", "release", "pairs", "plotting"},
+    {"counting", "kept_columns", "learnt_bounds", "release", "pairs", "plotting"},
     {"planning"},
     {"estimator"},
     {"pieces"},
