@@ -80,12 +80,16 @@ class PrivateEstimator(NeverCached, BaseEstimator):
     def _read(self, X, y, groups):
         """The records, and the measure that they are to be scored by."""
         self._forget()
-        records = read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
+        records = self._records(X, y)
         if groups is not None:
             people = read_people(groups, self.max_rows_per_group, records.n_samples)
             records = records._replace(people=people)
             self.n_groups_ = people.n_groups
         return records, self._measure(records.shape.n_groups, records.n_features, records.n_classes)
+
+    def _records(self, X, y):
+        """The records, each a row."""
+        return read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
 
     def _forget(self):
         """Drop what an earlier fit left."""
@@ -311,6 +315,14 @@ def check_before_data(estimator, numbers_of_samples):
         describe(**described, n_features=n_features, feature_names=None)
     for n_samples in numbers_of_samples:
         estimator._measure(n_samples, 1, n_public_classes(estimator))
+
+
+def refuse_table(estimator, X, y):
+    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
+
+    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
+    """
+    estimator._records(X, y)
 
 
 def n_public_classes(estimator):

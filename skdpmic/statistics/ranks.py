@@ -74,11 +74,15 @@ class _Scorer:
 
     def score(self, x, scale):
         """The score of the feature `x`, in [0, 1]."""
-        values = np.asarray(x, dtype=np.float64)
-        if isinstance(scale, Nominal):  # in the order of the labels, others after them
-            values = np.where(x == scale.n_labels + 1, np.nan, values)
-        values = np.where(np.isnan(values), -np.inf, values)  # missing values come first, and share a rank
-        return self._score(self._ranks_of(values), self._target_ranks)
+        return self._score(self._ranks_of(in_order(x, scale)), self._target_ranks)
+
+
+def in_order(x, scale):
+    """The column `x` as numbers that have an order: labels in theirs, others after them; missing values first."""
+    values = np.asarray(x, dtype=np.float64)
+    if isinstance(scale, Nominal):
+        values = np.where(x == scale.n_labels + 1, np.nan, values)
+    return np.where(np.isnan(values), -np.inf, values)  # missing values share a rank
 
 
 class Kendall(_OfMidRanks):
