@@ -1,6 +1,7 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients."""
 
 from skdpmic.accounting.searches import search_cost
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.dependence.characteristic import characteristic_matrix
 from skdpmic.dependence.many_pairs import mic_cross, mic_pairs
@@ -8,6 +9,7 @@ from skdpmic.dependence.mic_e import mic_e
 from skdpmic.dependence.mic_r import mic_r
 from skdpmic.dependence.mtv_r import mtv_r
 from skdpmic.exceptions import BudgetError, PrivacyLeakWarning
+from skdpmic.forward import DPForwardSelector
 from skdpmic.learnt_bounds import private_bounds
 from skdpmic.pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from skdpmic.pairs.mtv import mtv_r_laplace
@@ -28,9 +30,11 @@ __version__ = "0.1.0"
 __all__ = [
     "BudgetError",
     "BudgetLedger",
+    "DPForwardSelector",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
+    "PrivateCorrelation",
     "PrivateGridSearch",
     "RangeGridSketch",
     "characteristic_matrix",

@@ -14,13 +14,12 @@ from skdpmic.accounting.fits import UNIVARIATE, UNKNOWN, given_the_table, is_pri
 from skdpmic.checks.errors import is_invalid_parameter, without_data
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
-from skdpmic.estimator import PUBLIC, check_before_data
+from skdpmic.estimator import PUBLIC, check_before_data, refuse_table
 from skdpmic.isolation import generators_seeded
 from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import asks_for_data
-from skdpmic.table.reading import read_records
 from skdpmic.table.tables import declared_by_name
 
 _ANY_SEED = bytes(16)
@@ -103,7 +102,7 @@ def refuse_unreadable_for(candidates, X, y):
             seen.add(described)
             refuse_unreadable(X, y)
             table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
-            read_records(scorer, table, y, statistic_named(scorer.statistic, scorer.correction).needs_ranges)
+            refuse_table(scorer, table, y)
 
 
 def private_estimators(candidate):

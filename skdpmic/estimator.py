@@ -30,7 +30,7 @@ PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
 class PrivateEstimator(NeverCached, BaseEstimator):
-    """The scorer and the selector but for what they publish, and what they do with it."""
+    """An estimator but for what it publishes, and what it does with it."""
 
     def fit(self, X, y, groups=None):
         """Score every feature against the target, and keep what is released with noise.
@@ -80,12 +80,16 @@ class PrivateEstimator(NeverCached, BaseEstimator):
     def _read(self, X, y, groups):
         """The records, and the measure that they are to be scored by."""
         self._forget()
-        records = read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
+        records = self._records(X, y)
         if groups is not None:
             people = read_people(groups, self.max_rows_per_group, records.n_samples)
             records = records._replace(people=people)
             self.n_groups_ = people.n_groups
         return records, self._measure(records.shape.n_groups, records.n_features, records.n_classes)
+
+    def _records(self, X, y):
+        """The records, each a row."""
+        return read_records(self, X, y, statistic_named(self.statistic, self.correction).needs_ranges)
 
     def _forget(self):
         """Drop what an earlier fit left."""
@@ -201,6 +205,20 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """How many features are to be chosen; None if that is open."""
         return None
 
+    def __repr__(self, N_CHAR_MAX=700):
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+class PrivateScores(PrivateEstimator):
+    """The scorer and the selector: an estimator that releases scores."""
+
     # --- Before the data -------------------------------------------------------------------------------------
 
     def plan(self, n_samples, n_features=None):
@@ -285,16 +303,6 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
 
-    def __repr__(self, N_CHAR_MAX=700):
-        with np.printoptions(threshold=10, edgeitems=2):
-            return super().__repr__(N_CHAR_MAX)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
-
 
 def check_before_data(estimator, numbers_of_samples):
     """Raise what a fit to each of these numbers of samples raises whatever the data."""
@@ -307,6 +315,14 @@ def check_before_data(estimator, numbers_of_samples):
         describe(**described, n_features=n_features, feature_names=None)
     for n_samples in numbers_of_samples:
         estimator._measure(n_samples, 1, n_public_classes(estimator))
+
+
+def refuse_table(estimator, X, y):
+    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
+
+    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
+    """
+    estimator._records(X, y)
 
 
 def n_public_classes(estimator):

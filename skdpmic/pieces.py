@@ -17,7 +17,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
-from skdpmic.estimator import PUBLIC, PrivateEstimator
+from skdpmic.estimator import PUBLIC, PrivateScores
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.description import describe
 from skdpmic.table.features import feature_axes
@@ -62,7 +62,7 @@ def _if(*checks):
     return available_if(has_method)
 
 
-class PrivateEstimatorOfPieces(PrivateEstimator):
+class PrivateEstimatorOfPieces(PrivateScores):
     """An estimator whose records may be counted first, wherever they are, and published later."""
 
     @_if(_check_adds_up, _check_one_pass)

@@ -2,20 +2,14 @@
 
 import numbers
 import sys
-import warnings
 
-import numpy as np
-from sklearn import config_context
-from sklearn.feature_selection import SelectorMixin
-
-from skdpmic.checks.errors import without_data
 from skdpmic.checks.fitted import check_published
+from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
-from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
-class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
+class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     """Select features by a differentially private measure of their dependence on the target.
 
     The measure is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. What
@@ -217,8 +211,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.k != "all" and (not isinstance(self.k, numbers.Integral) or self.k < 1):
-            raise ValueError(f"k must be an int >= 1 or 'all', got {self.k!r}.")
+        check_k(self.k)
         if self.release not in ("scores", "support"):
             raise ValueError(f"release must be 'scores' or 'support', got {self.release!r}.")
         if self.release == "support" and self.mechanism == "geometric":
@@ -274,17 +267,14 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     def _warn(self, n_features, stacklevel):
         super()._warn(n_features, stacklevel + 1)
-        if self.threshold is None and self.k != "all" and self.k > n_features:
-            warnings.warn(
-                f"k={self.k} is greater than n_features={n_features}. All the features will be returned.",
-                stacklevel=stacklevel + 1,
-            )
+        if self.threshold is None:
+            warn_of_k(self.k, n_features, stacklevel + 1)
 
     def _n_wanted(self, n_features):
         return self._n_to_keep(n_features) if self.threshold is None else None
 
     def _n_to_keep(self, n_features):
-        return n_features if self.k == "all" else min(self.k, n_features)
+        return n_to_keep(self.k, n_features)
 
     def _get_support_mask(self):
         check_published(self)
@@ -305,27 +295,3 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
                 "are the best, in order, and no scores."
             )
         return object.__getattribute__(self, name)  # raises what says why there is none
-
-    def transform(self, X):
-        """Keep the selected features.
-
-        Parameters
-        ----------
-        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        X_selected : array-like of shape (n_samples, n_selected_features)
-            Of a dataframe that does not hold numbers only, a dataframe with the names and types of its columns; of
-            other tables an ndarray or a sparse matrix, unless `set_output` says otherwise.
-        """
-        support = self._get_support_mask()
-        with config_context(array_api_dispatch=False):
-            if not is_frame(X):
-                return without_data(super().transform, X)
-            X = as_frame(X)
-            container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
-            chosen = X[:, np.flatnonzero(support).tolist()]
-            if not isinstance(container, np.ndarray):
-                return in_library_of(chosen, container)
-            return without_data(super().transform, X.to_native()) if holds_numbers(X) else chosen.to_native()

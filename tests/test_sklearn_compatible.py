@@ -4,7 +4,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector, PrivateCorrelation, PrivateGridSearch
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -28,6 +28,8 @@ SETTINGS = [
     DPMICSelector(**DISCRETE, k=1, statistic="mtv_r", release="support"),
     DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
+    PrivateCorrelation(),
+    DPForwardSelector(k=1),
 ]
 
 

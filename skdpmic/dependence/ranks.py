@@ -76,8 +76,7 @@ def kendall(x_ranks, y_ranks):
         In [0, 1], rounded down to a multiple of 2**-53.
     """
     n = len(x_ranks)
-    # Halved, mid-ranks of different values are still different, and below n.
-    return _quotient(2 * abs(int(_concordance(x_ranks >> 1, y_ranks >> 1))), n * (n - 1))
+    return _quotient(2 * abs(concordance(x_ranks, y_ranks)), n * (n - 1))
 
 
 def spearman(x_ranks, y_ranks):
@@ -160,6 +159,18 @@ def distance_correlation(x_ranks, y_ranks):
 
 
 # --- Their sums -------------------------------------------------------------------------------------------------
+
+
+def concordance(x_ranks, y_ranks):
+    """Concordant less discordant pairs of records, an int; of a column and itself, how many pairs are not tied.
+
+    Parameters
+    ----------
+    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
+        From `mid_ranks`.
+    """
+    # Halved, mid-ranks of different values are still different, and below n.
+    return int(_concordance(x_ranks >> 1, y_ranks >> 1))
 
 
 @jit

@@ -148,5 +148,20 @@ class GaussianMechanism(_NoisyScores):
         return discrete_gaussian(self.scale**2, size, source)
 
     def _quantile(self, confidence):
-        """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q."""
-        return math.ceil(-self.scale * ndtri((1 - confidence) / 2))
+        return gaussian_quantile(self.scale, confidence)
+
+
+def gaussian_quantile(scale, confidence):
+    """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q.
+
+    Parameters
+    ----------
+    scale : int
+        Standard deviation of discrete Gaussian noise.
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    int
+    """
+    return math.ceil(-scale * ndtri((1 - confidence) / 2))

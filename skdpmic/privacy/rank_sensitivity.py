@@ -78,6 +78,29 @@ def distance_correlation_sensitivity(n):
     return _root_rounded_up(min(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7)), Fraction(1)))
 
 
+def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
+    """Square of the L2 sensitivity of all Kendall sums of a table together: 4 floor(p^2 / 4) times that of the pairs.
+
+    The sums are of concordant less discordant pairs of records, for each two of p columns, and for each column with
+    itself, where it is the number of pairs that are not tied (``docs/theory/kendall_matrix.md``). Attained by one row.
+
+    Parameters
+    ----------
+    n_columns : int, at least 2
+    n : int, at least 2
+        Number of records.
+    rows_per_group : int, default=1
+        Records of each person, all of which are replaced.
+
+    Returns
+    -------
+    int
+        Exact, in pairs of records.
+    """
+    n_pairs_replaced = rows_per_group * (n - rows_per_group) + rows_per_group * (rows_per_group - 1) // 2
+    return 4 * (n_columns**2 // 4) * n_pairs_replaced**2
+
+
 def group_sensitivity(sensitivity, rows_per_group):
     """How far a score moves where all records of one person are replaced, one by one.
 

@@ -41,7 +41,7 @@ class _RankStatistic(Measure):
 
     def scorer_against(self, column, scale, source):
         """What scores features against one of them, which is ranked as features are."""
-        return self.scorer(NumericTarget(_in_order(column, scale), None), source)
+        return self.scorer(NumericTarget(in_order(column, scale), None), source)
 
     def sensitivity(self, shape):
         """How far one person's records can move the score; an error, if there are too many records for it."""
@@ -83,15 +83,15 @@ class _Scorer:
 
     def score(self, x, scale):
         """The score of the feature `x`, in [0, 1]."""
-        return self._score(self._ranks_of(_in_order(x, scale)), self._target_ranks)
+        return self._score(self._ranks_of(in_order(x, scale)), self._target_ranks)
 
 
-def _in_order(x, scale):
-    """The values of a feature as numbers, all of which have an order."""
+def in_order(x, scale):
+    """The column `x` as numbers that have an order: labels in theirs, others after them; missing values first."""
     values = np.asarray(x, dtype=np.float64)
-    if isinstance(scale, Nominal):  # in the order of the labels, others after them
+    if isinstance(scale, Nominal):
         values = np.where(x == scale.n_labels + 1, np.nan, values)
-    return np.where(np.isnan(values), -np.inf, values)  # missing values come first, and share a rank
+    return np.where(np.isnan(values), -np.inf, values)  # missing values share a rank
 
 
 class Kendall(_OfMidRanks):

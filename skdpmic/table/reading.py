@@ -30,18 +30,31 @@ def read_records(estimator, X, y, needs_ranges):
     """
     check_kind(estimator.target_bounds, estimator.classes, needs_ranges)
     table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    columns, scales = _read_features(estimator, table, estimator.bounds, needs_ranges)
+    axis = target_axis(estimator.target_bounds, needs_ranges) if estimator.classes is None else None
+    return Records(columns, scales, make_target(y, table.n_samples, axis, estimator.classes, estimator))
+
+
+def read_features(estimator, X):
+    """The records of a table without a target, of which nothing but the order of the values is needed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Tells `categories`; gets attributes as by :func:`read_records`.
+    X : array-like
+    """
+    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    return Records(*_read_features(estimator, table, None, needs_ranges=False), None)
+
+
+def _read_features(estimator, table, bounds, needs_ranges):
+    """The columns of a table, and their scales."""
     axes = feature_axes(
-        estimator.bounds,
-        estimator.categories,
-        table.n_features,
-        table.names_as_text(),
-        table.declared(),
-        needs_ranges,
+        bounds, estimator.categories, table.n_features, table.names_as_text(), table.declared(), needs_ranges
     )
     columns, axes = read_columns(table, axes)
-    axis = target_axis(estimator.target_bounds, needs_ranges) if estimator.classes is None else None
-    target = make_target(y, table.n_samples, axis, estimator.classes, estimator)
-    return Records(columns, [axis.scale for axis in axes], target)
+    return columns, [axis.scale for axis in axes]
 
 
 def read_chunk(estimator, X, axes, reset):

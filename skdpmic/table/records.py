@@ -16,7 +16,7 @@ class Records(NamedTuple):
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
-    target: NumericTarget | ClassTarget
+    target: NumericTarget | ClassTarget | None  # None of a table that has none
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
 
@@ -37,15 +37,16 @@ class Records(NamedTuple):
 
     @property
     def n_classes(self):
-        """Number of classes; None with a numeric target."""
-        return self.target.n_classes
+        """Number of classes; None with a numeric target, or none."""
+        return None if self.target is None else self.target.n_classes
 
     def drawn(self, source):
         """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
         if self.people is None:
             return self
         rows = self.people.draw(source)
-        return self._replace(rows=rows, target=self.target._replace(values=self.target.values[rows]))
+        target = None if self.target is None else self.target._replace(values=self.target.values[rows])
+        return self._replace(rows=rows, target=target)
 
     def each_feature(self, function, n_jobs, left_out=()):
         """``function(column, scale)`` of each feature that is not left out."""

@@ -159,3 +159,16 @@ def in_library_of(frame, container):
     if frame.implementation is wanted:
         return frame.to_native()
     return frame.to_polars() if wanted.is_polars() else frame.to_pandas()
+
+
+def columns_by_columns(matrix, frame):
+    """A matrix of all columns of a dataframe by all of them, as a dataframe of the same library.
+
+    Rows are labelled where the library labels rows, as pandas does; otherwise they are in the order of the columns.
+    """
+    namespace = nw.get_native_namespace(frame)
+    if frame.implementation.is_pandas_like():
+        names = frame.to_native().columns  # which need not be text
+        return namespace.DataFrame(matrix, index=names, columns=names)
+    values = dict(zip(frame.columns, np.ascontiguousarray(matrix.T), strict=True))
+    return nw.from_dict(values, backend=namespace).to_native()

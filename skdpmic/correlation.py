@@ -1,0 +1,226 @@
+"""All correlations of a table at once, under differential privacy."""
+
+import numbers
+
+import numpy as np
+
+from skdpmic.checks.fitted import check_published
+from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
+from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask
+from skdpmic.table.people import check_given_together
+from skdpmic.table.reading import read_features
+from skdpmic.table.tables import as_frame, columns_by_columns, is_frame
+from skdpmic.unchanged import unchanged_on_error
+
+
+class PrivateCorrelation(PrivateMatrixEstimator):
+    """Kendall's correlations of all columns of a table, in one differentially private release.
+
+    A correlation is Kendall's tau-a: pairs of records that two columns put in the same order, less those that they put
+    in opposite orders, over all pairs. It is in [-1, 1], needs no bounds, and does not change if a column is
+    transformed by a rising function. The whole matrix satisfies (epsilon, delta)-differential privacy: replacing one
+    record, which is a row with all its columns, changes the probability of any outcome by a factor of at most
+    exp(epsilon), but for delta.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, for the whole matrix; above 0. Infinity gives correlations without noise.
+    delta : float, default=1e-6
+        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+    categories : dict, default=None
+        Public labels of nominal columns, by name or number, in the order in which they count; required for columns of
+        text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
+        Missing values of any column come first, and are equal to one another.
+    max_rows_per_group : int, default=None
+        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
+        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. The number of
+        persons is public, as n_samples is otherwise.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib). The result does not depend on it.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    correlation_ : ndarray or dataframe of shape (n_features, n_features)
+        The correlation matrix that is nearest to `noisy_correlation_`: with a diagonal of ones and positive
+        semidefinite, as that of the data is, so it is never farther from that one, by the sum of squares. Of a
+        dataframe a dataframe of the same library with the names of the columns; pandas has them as index, too, and in
+        others, which have no index, rows are in the order of the columns.
+    noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
+        What was released: tau-a with noise on each two columns, not clamped to [-1, 1], and a diagonal of ones.
+    untied_shares_ : ndarray of shape (n_features,)
+        Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
+        comes with the release at no cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
+    noise_scale_ : float
+        Standard deviation of the noise on each correlation, independent of that on others: about ``9 n_features /
+        n_samples`` at epsilon=1 and delta=1e-6.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of persons; only with `max_rows_per_group`.
+    n_features_in_ : int
+        Number of columns, at least 2.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns; only if X has string column names.
+
+    See Also
+    --------
+    DPForwardSelector : Chooses features that add to one another, from such a matrix.
+    kendall_laplace : One pair of columns.
+
+    Notes
+    -----
+    To tell a correlation of 0.1 from none, about 300 records a column are needed at epsilon=1 and delta=1e-6.
+    Everything that is computed from the matrix is covered by the same budget: partial correlations, clusters of
+    columns, components, a linear model.
+
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/correlation.md`` for a guide. Outside the
+    guarantee: errors raised on invalid data, and time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import PrivateCorrelation
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 3))
+    >>> X[:, 1] += X[:, 0]
+    >>> private = PrivateCorrelation(epsilon=1.0, delta=1e-6).fit(X)
+    >>> private.correlation_.shape, round(private.noise_scale_, 4)
+    ((3, 3), 0.0013)
+    >>> bool(abs(private.correlation_[0, 1] - 0.5) < 0.05), bool(abs(private.correlation_[0, 2]) < 0.05)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        categories=None,
+        max_rows_per_group=None,
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.categories = categories
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y=None, groups=None):
+        """Release the correlations of all columns.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            One record a row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
+            labels, as `categories` say.
+        y : None
+            Not looked at; a target whose correlations are wanted belongs to the columns.
+        groups : array-like of shape (n_samples,), default=None
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            none of them missing.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If the noise drowns everything, or delta is above ``1 / n_samples``.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            check_given_together(groups, self.max_rows_per_group)
+            X = as_frame(X).to_native() if is_frame(X) else X
+            self._publish(*self._read(X, y, groups))
+            self._label(X)
+        return self
+
+    def correlation_interval(self, confidence=0.95):
+        """Intervals for the correlations without noise, from the known law of the noise alone.
+
+        Costs no privacy: nothing but what was released is used.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            For each correlation by itself; in (0, 1).
+
+        Returns
+        -------
+        lower, upper : ndarrays or dataframes of shape (n_features, n_features)
+            Like `correlation_`, with diagonals of ones. They say nothing of how far a correlation of these records is
+            from that of a population.
+        """
+        check_published(self)
+        if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+            raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        noisy, margin = np.asarray(self.noisy_correlation_), self._mechanism.margin(confidence)
+        ends = [np.clip(noisy + side * margin, -1.0, 1.0) for side in (-1, 1)]
+        for end in ends:
+            np.fill_diagonal(end, 1.0)
+        return tuple(map(self._like, ends))
+
+    def pearson_correlation(self):
+        """Pearson's correlations, if the columns are normal, or rising functions of normal columns.
+
+        Then they are ``sin(pi/2 tau)`` of Kendall's (Greiner). Costs no privacy: nothing but what was released is used.
+
+        Returns
+        -------
+        ndarray or dataframe of shape (n_features, n_features)
+            The correlation matrix that is nearest to these; like `correlation_`.
+        """
+        check_published(self)
+        return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "correlation_")
+
+    def _records(self, X, y):
+        refuse_dask(X)
+        records = read_features(self, X)
+        if records.n_features < 2:
+            raise ValueError(
+                f"Found array with 1 feature(s) (shape=({records.n_samples}, 1)) while a minimum of 2 is required by "
+                f"{type(self).__name__}."
+            )
+        return records
+
+    def _label(self, X):
+        """Give the matrices the names of the columns of `X`."""
+        self.correlation_ = nearest_correlation(self.noisy_correlation_)
+        if is_frame(X):
+            frame = as_frame(X)
+            self.correlation_, self.noisy_correlation_ = (
+                columns_by_columns(matrix, frame) for matrix in (self.correlation_, self.noisy_correlation_)
+            )
+
+    def _like(self, matrix):
+        """A matrix as `correlation_` is one."""
+        like = self.correlation_
+        return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags

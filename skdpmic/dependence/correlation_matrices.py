@@ -1,0 +1,143 @@
+"""What follows from a correlation matrix: the nearest one of a noisy matrix, and the order of a forward selection."""
+
+import math
+
+import numpy as np
+from scipy import optimize
+
+# Tuned on simulated tables, in standard deviations of the noise; the ridge times the root of the number of columns, as
+# the largest eigenvalue of the noise grows.
+_SHRUNK_BY, _RIDGE = 1.5, 0.3
+_TIE_FREE = 3.0  # standard deviations of the noise
+_TINY = 1e-12
+
+
+def nearest_correlation(matrix):
+    """The correlation matrix that is nearest to a symmetric one, by the Frobenius norm; entries cut to [-1, 1] first.
+
+    Of positive semidefinite matrices with a diagonal of ones. Both steps project on a convex set, so neither takes the
+    matrix farther from any correlation matrix than it was [1]_. With ``(.)+`` for the positive semidefinite part, the
+    nearest is ``(matrix + diag(t))+`` for the t that makes its diagonal one, the minimum of a smooth convex function
+    [2]_.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_columns, n_columns)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of shape (n_columns, n_columns)
+
+    References
+    ----------
+    .. [1] N. J. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis 2002.
+    .. [2] H. Qi and D. Sun, "A Quadratically Convergent Newton Method for Computing the Nearest Correlation Matrix",
+       SIAM Journal on Matrix Analysis and Applications 2006.
+    """
+    target = np.clip(matrix, -1.0, 1.0)
+    np.fill_diagonal(target, 1.0)
+    if np.linalg.eigvalsh(target)[0] >= 0:
+        return target
+
+    def dual(shift):
+        values, part = _positive_part(target + np.diag(shift))
+        return (values @ values) / 2 - shift.sum(), part.diagonal() - 1
+
+    found = optimize.minimize(
+        dual, np.zeros(len(target)), jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0, "maxiter": 1000}
+    )
+    return _with_unit_diagonal(_positive_part(target + np.diag(found.x))[1])
+
+
+def _positive_part(matrix):
+    """The eigenvalues above 0 (0 for others), and the matrix that has these only."""
+    values, vectors = np.linalg.eigh(matrix)
+    values = np.maximum(values, 0)
+    return values, (vectors * values) @ vectors.T
+
+
+def _with_unit_diagonal(matrix):
+    root = np.sqrt(matrix.diagonal())
+    matrix = np.clip(matrix / np.outer(root, root), -1.0, 1.0)
+    np.fill_diagonal(matrix, 1.0)
+    return (matrix + matrix.T) / 2
+
+
+def pearson_of_kendall(taus):
+    """What Kendall's correlations are as Pearson's, for columns that are normal: ``sin(pi/2 tau)`` (Greiner)."""
+    return np.sin(math.pi / 2 * np.clip(taus, -1.0, 1.0))
+
+
+def forward_order(taus, untied, noise_scale):
+    """The order in which forward selection takes features by the gain in R squared, and R squared along it.
+
+    Of the noise it is public how large it is: correlations among features that it may have made are shrunk, and no
+    feature is taken to be the sum of others more exactly than the noise lets one know.
+
+    Parameters
+    ----------
+    taus : ndarray of shape (n_features + 1, n_features + 1)
+        Kendall's correlations with noise, the target last; ties count 0.
+    untied : ndarray of shape (n_features + 1,)
+        Shares of pairs of records that are not tied, with noise.
+    noise_scale : float
+        Standard deviation of the noise on each.
+
+    Returns
+    -------
+    order : int64 ndarray of shape (n_features,)
+    r2_path : ndarray of shape (n_features,)
+        R squared of the first feature, the first two, and so on; never falls.
+    """
+    noise_scale = min(noise_scale, 1.0)
+    correlation, noise = _among_untied(taus, untied, noise_scale)
+    ridge = np.append(np.full(len(taus) - 1, _RIDGE * noise_scale * math.pi / 2 * math.sqrt(len(taus))), 0.0)
+    order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + np.diag(ridge))
+    return order, _r2_along(order, nearest_correlation(correlation) + np.diag(ridge))
+
+
+def _greedy_order(covariance):
+    """Features by the gain in explained variance of the target, which is last, given those taken before."""
+    n_features = len(covariance) - 1
+    order, is_free = [], np.ones(n_features, dtype=bool)
+    for _ in range(n_features):
+        variance = np.maximum(covariance.diagonal()[:-1], _TINY)
+        gain = np.where(is_free, covariance[:-1, -1] ** 2 / variance, -1.0)
+        order.append(int(np.argmax(gain)))
+        is_free[order[-1]] = False
+        covariance = _given(covariance, order[-1])
+    return np.array(order)
+
+
+def _r2_along(order, covariance):
+    """The share of the target's variance, 1, that the first, the first two, ... of these features explain."""
+    left = []
+    for j in order:
+        covariance = _given(covariance, j)
+        left.append(covariance[-1, -1])
+    return np.clip(1 - np.array(left), 0.0, 1.0)
+
+
+def _given(covariance, j):
+    """Covariances of what a linear model of column j does not explain."""
+    column = covariance[:, j]
+    return covariance - np.outer(column, column) / max(column[j], _TINY)
+
+
+def _among_untied(taus, untied, noise_scale):
+    """Pearson's correlations, from Kendall's among pairs that are not tied, and the noise on each of them."""
+    shares = np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)
+    shares = np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # of a constant, it may be 0
+    of_pairs = np.sqrt(np.outer(shares, shares))
+    correlation = pearson_of_kendall(taus / of_pairs)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation, noise_scale * math.pi / 2 / of_pairs
+
+
+def _shrunk(correlation, noise):
+    """Correlations among features nearer to 0, and those with the target as they are."""
+    nearer = np.sign(correlation) * np.maximum(np.abs(correlation) - _SHRUNK_BY * noise, 0.0)
+    nearer[-1], nearer[:, -1] = correlation[-1], correlation[:, -1]
+    np.fill_diagonal(nearer, 1.0)
+    return nearer

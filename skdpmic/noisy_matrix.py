@@ -1,0 +1,133 @@
+"""One noisy matrix of all Kendall correlations of a table, and the estimators that release it."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdpmic.checks.readable import is_dask_collection
+from skdpmic.dependence.concordance import concordances
+from skdpmic.dependence.ranks import MAX_RECORDS, mid_ranks
+from skdpmic.estimator import PrivateEstimator
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.concordance import NoisyConcordances
+from skdpmic.privacy.filters import Cost
+from skdpmic.statistics.ranks import in_order
+
+_DROWNS = 1 / 3  # standard deviation of the noise: a correlation of 1 is three of them from 0
+
+
+@dataclass(frozen=True)
+class NoisyMatrix:
+    """The way of a release (as those in `release.py`) that publishes all correlations of the columns of a table."""
+
+    epsilon: float
+    delta: float
+    n_columns: int
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        return Cost(float(self.epsilon), float(self.delta), rho_for(self.epsilon, self.delta))
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """Kendall's correlation, for which more than two classes have no order."""
+        if n_classes is not None and n_classes > 2:
+            raise ValueError(f"classes must be 2 labels, as more than that have no order, got {n_classes}.")
+        return statistic
+
+    def mechanism(self, measure, shape):
+        """The noise."""
+        if shape.n_samples > MAX_RECORDS:
+            raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
+        return NoisyConcordances.for_budget(
+            self.epsilon, self.delta, self.n_columns, shape.n_samples, shape.rows_per_group
+        )
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        ranks = records.each_feature(_ranks, n_jobs)
+        if records.target is not None:
+            ranks.append(mid_ranks(records.target.values))
+        noisy = np.empty((self.n_columns, self.n_columns))
+        above = np.triu_indices(self.n_columns)
+        noisy[above] = noisy.T[above] = mechanism.release(concordances(ranks, n_jobs), source)
+        untied = noisy.diagonal().copy()
+        np.fill_diagonal(noisy, 1.0)
+        return {
+            "noisy_correlation_": noisy,
+            "untied_shares_": untied,
+            "noise_scale_": mechanism.noise_scale,
+            "_mechanism": mechanism,  # public numbers
+        }
+
+
+def _ranks(column, scale):
+    return mid_ranks(in_order(column, scale))
+
+
+class PrivateMatrixEstimator(PrivateEstimator):
+    """An estimator that releases a noisy matrix of Kendall's correlations, and what follows from it."""
+
+    # What other estimators are asked for, and what is of no use here, or the same for all.
+    statistic, mechanism = "kendall", "gaussian"
+    bounds = target_bounds = classes = correction = B = c = None
+    _n_targets = 0  # columns of the matrix that are no features
+
+    def noise_scale_for(self, n_samples, n_features):
+        """Standard deviation of the noise on each correlation, `noise_scale_`, that a fit to such a table will have.
+
+        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4; of persons, with `max_rows_per_group`.
+        n_features : int
+
+        Returns
+        -------
+        float
+        """
+        self._check_parameters()
+        for name, value, least in (("n_samples", n_samples, 4), ("n_features", n_features, 2 - self._n_targets)):
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} must be an int >= {least}, got {value!r}.")
+        each = self.max_rows_per_group or 1
+        n_columns = int(n_features) + self._n_targets
+        budget = (self.epsilon, self.delta, n_columns, int(n_samples) * each, each)
+        return NoisyConcordances.for_budget(*budget).noise_scale
+
+    def _records(self, X, y):
+        refuse_dask(X)
+        return super()._records(X, y)
+
+    def _way(self, n_features):
+        return NoisyMatrix(self.epsilon, self.delta, n_features + self._n_targets)
+
+    def _check_delta_of_mechanism(self):
+        if self.delta == 0:
+            raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
+
+    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+        if mechanism.noise_scale > _DROWNS:
+            warnings.warn(
+                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"epsilon={self.epsilon:g}, the noise on each correlation has a standard deviation of "
+                f"{mechanism.noise_scale:.2g}. It falls as n_samples times epsilon grows, and as n_features falls: "
+                "noise_scale_for tells how much of which is needed.",
+                stacklevel=stacklevel + 1,
+            )
+
+    def _keep(self, released, way, measure):
+        vars(self).update(released)
+        self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
+
+
+def refuse_dask(X):
+    """Raise if X is a dask collection."""
+    if is_dask_collection(X):
+        raise TypeError(
+            "X must be in memory, as ranks in a piece of a table do not tell the ranks in all of it, got a dask "
+            "collection: pass X.compute()."
+        )
