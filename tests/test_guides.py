@@ -29,3 +29,13 @@ def test_people(tmp_path, capsys, monkeypatch):
             exec(code, names)
             assert capsys.readouterr().out == printed
     assert os.listdir() == ["patients.db"]
+
+
+def test_planning(capsys):
+    pytest.importorskip("matplotlib", reason="the guide draws with matplotlib").use("Agg")
+    pytest.importorskip("pandas", reason="the guide reads a dataframe of scikit-learn")
+    names = {}
+    for code, printed in blocks("planning.md"):
+        exec(code, names)
+        assert capsys.readouterr().out == (printed or "")
+    assert names["display"].frequencies.shape == (7, 30)

@@ -1,8 +1,9 @@
-"""Pictures of what was released. matplotlib is imported only when one is drawn."""
+"""The picture of a noisy table of counts."""
 
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
+from skdpmic.plotting.figures import new_axes
 
 
 class NoisyCountsDisplay:
@@ -109,7 +110,7 @@ class NoisyCountsDisplay:
             If matplotlib is not installed.
         """
         if ax is None:
-            ax = _pyplot().figure(layout="constrained").add_subplot()
+            ax = new_axes(type(self).__name__)
         n_parts, n_target_parts = self.noisy_counts.shape
         x_lo, x_hi = (0, n_parts) if self.feature_bounds is None else self.feature_bounds
         numbered = self.classes is not None or self.target_bounds is None
@@ -125,14 +126,6 @@ class NoisyCountsDisplay:
         ax.figure.colorbar(self.image_, ax=ax, label="records, with noise")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _pyplot():
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("NoisyCountsDisplay needs matplotlib: pip install matplotlib") from error
-    return pyplot
 
 
 def _index_of(feature, names, n_features):

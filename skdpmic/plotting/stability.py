@@ -1,0 +1,268 @@
+"""The picture of how often each feature would be chosen at another epsilon."""
+
+import math
+import numbers
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
+from skdpmic.plotting.figures import new_axes
+from skdpmic.privacy.arguments import check_epsilon
+
+_FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)  # of the epsilon of the fit, where no other is asked for
+_LEAST_ROWS = 10
+_MOST_COLUMNS_WITH_TEXT = 10
+_MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
+
+
+class StabilityDisplay:
+    """How often each feature would be among the k chosen if it were chosen again, at this epsilon or another.
+
+    Computed from the released scores and the known law of their noise, so it costs no further budget and may be
+    published. Each simulation first draws what the scores may have been without noise, given the released ones, where
+    any value in [0, 1] is as likely beforehand as any other; then it adds the noise that a fit at the other epsilon
+    would have, and chooses.
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (n_epsilons, n_features)
+        Share of simulated fits that choose each feature.
+    epsilons : ndarray of shape (n_epsilons,)
+        The epsilon of these fits.
+    k : int
+        How many features each of them chooses.
+    ranking : ndarray of shape (n_features,)
+        Place of each feature in the fit that the scores are from.
+    feature_names : sequence of str, default=None
+        None numbers the features.
+    epsilon : float, default=None
+        Of the fit that the scores are from; its column is marked.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    image_ : matplotlib AxesImage
+        A row for each feature that is shown, best first, a column for each epsilon.
+
+    See Also
+    --------
+    StabilityDisplay.from_estimator : From a fitted estimator.
+    DPMICScorer.scores_interval : Where each score without noise lies.
+
+    Notes
+    -----
+    How far to trust it: `docs/planning.md` compares the frequencies with those of real choices. Where nearly all
+    features are noise, those that noise has put far ahead are taken for better than they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.plotting import StabilityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(5000, 3))
+    >>> scorer = DPMICScorer(statistic="mtv_r", epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 1] ** 2)
+    >>> display = StabilityDisplay.from_estimator(scorer, k=1, epsilons=[0.5, 1, 2])
+    >>> display.frequencies[2].round(2)
+    array([0., 1., 0.])
+    """
+
+    def __init__(self, frequencies, epsilons, *, k, ranking, feature_names=None, epsilon=None):
+        self.frequencies = frequencies
+        self.epsilons = epsilons
+        self.k = k
+        self.ranking = ranking
+        self.feature_names = feature_names
+        self.epsilon = epsilon
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        *,
+        epsilons=None,
+        k=None,
+        release="scores",
+        n_simulations=1000,
+        random_state=0,
+        ax=None,
+        max_features=None,
+        cmap="Blues",
+    ):
+        """Simulate choices from the released scores of a fitted estimator, and draw how often each feature is chosen.
+
+        Parameters
+        ----------
+        estimator : DPMICScorer or DPMICSelector
+            Fitted with ``mechanism="laplace"`` or "gaussian", a finite epsilon and, the selector,
+            ``release="scores"``.
+        epsilons : array-like of shape (n_epsilons,), default=None
+            Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
+        k : int, default=None
+            How many features are chosen; None takes that of a selector which chooses by `k`.
+        release : {"scores", "support"}, default="scores"
+            What the simulated fits would publish: "scores" of all features, with the mechanism of the fit, or only
+            which k are the best, with less noise. A `delta` is that of the fit.
+        n_simulations : int, default=1000
+            A frequency has a standard error of at most ``0.5 / sqrt(n_simulations)`` from that.
+        random_state : None, int or RandomState, default=0
+            For the simulations only; a seed costs no privacy here.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        max_features : int, default=None
+            How many features are shown, the best of the fit first; None shows twice `k`, and at least 10.
+        cmap : str or matplotlib Colormap, default="Blues"
+
+        Returns
+        -------
+        StabilityDisplay
+
+        Raises
+        ------
+        AttributeError
+            If the estimator has released no scores, or scores from noisy counts.
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is not as described.
+
+        Notes
+        -----
+        The sensitivity of a score is taken to be that of the fit. With ``statistic="mic_r"``, ``B="auto"`` and
+        ``c="auto"``, a fit at another epsilon would use somewhat different grids, and so have other scores, which is
+        not simulated.
+
+        Which of the features whose scores were clamped to 0 or 1 came first, as `ranking_` tells, is not used.
+        """
+        fitted = NoisyScores.of_estimator(estimator)
+        epsilons = _check_epsilons(epsilons, fitted.epsilon)
+        k = _check_k(k, estimator, len(fitted.scores))
+        if release not in ("scores", "support"):
+            raise ValueError(f"release must be 'scores' or 'support', got {release!r}.")
+        _check_whole(n_simulations, "n_simulations")
+        seed = check_random_state(random_state).randint(2**31)
+        names = getattr(estimator, "feature_names_in_", None)
+        display = cls(
+            frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed),
+            epsilons,
+            k=k,
+            ranking=estimator.ranking_,
+            feature_names=None if names is None else [str(name) for name in names],
+            epsilon=fitted.epsilon,
+        )
+        return display.plot(ax=ax, max_features=max_features, cmap=cmap)
+
+    def plot(self, ax=None, *, max_features=None, cmap="Blues"):
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        max_features : int, default=None
+            How many features are shown, the best of the fit first; None shows twice `k`, and at least 10.
+        cmap : str or matplotlib Colormap, default="Blues"
+
+        Returns
+        -------
+        self : StabilityDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is not as described.
+        """
+        shown = np.argsort(self.ranking, kind="stable")[: self._n_shown(max_features)]
+        if ax is None:
+            ax = new_axes(type(self).__name__, (4.6, 1.1 + 0.26 * len(shown)))
+        values = np.asarray(self.frequencies)[:, shown].T
+        self.image_ = ax.imshow(values, vmin=0, vmax=1, aspect="auto", cmap=cmap)
+        has_text = len(self.epsilons) <= _MOST_COLUMNS_WITH_TEXT
+        if has_text:
+            _write_in_cells(ax, values, self.image_)
+        else:
+            ax.figure.colorbar(self.image_, ax=ax)
+        names = [self._name(i) for i in shown]
+        is_chosen = np.asarray(self.ranking)[shown] <= self.k
+        _label(ax.set_yticks, names, is_chosen, len(names))
+        epsilons = [_in_short(epsilon) for epsilon in self.epsilons]
+        n_labels = len(epsilons) if has_text else _MOST_COLUMNS_WITH_TEXT // 2
+        _label(ax.set_xticks, epsilons, np.equal(self.epsilons, self.epsilon), n_labels)
+        if 0 < is_chosen.sum() < len(shown):
+            ax.axhline(is_chosen.sum() - 0.5, color="tab:orange", linewidth=2)
+        ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {_in_short(self.epsilon)})")
+        unit = ", in %" if has_text else ""
+        ax.set_title(f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released", fontsize=10)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _name(self, i):
+        name = f"feature {i}" if self.feature_names is None else self.feature_names[i]
+        return name if len(name) <= _MOST_LETTERS else name[: _MOST_LETTERS - 1] + "…"
+
+    def _n_shown(self, max_features):
+        if max_features is None:
+            return max(_LEAST_ROWS, 2 * self.k)
+        _check_whole(max_features, "max_features")
+        return max_features
+
+
+# --- Arguments ------------------------------------------------------------------------------------------------------
+
+
+def _check_epsilons(epsilons, epsilon):
+    if epsilons is None:
+        return epsilon * np.array(_FACTORS)
+    epsilons = np.asarray(epsilons)
+    if epsilons.ndim != 1 or len(epsilons) == 0 or epsilons.dtype.kind not in "iuf":
+        raise ValueError(f"epsilons must be a sequence of numbers > 0, got {epsilons!r}.")
+    for value in epsilons:
+        check_epsilon(value)
+    return epsilons.astype(np.float64)
+
+
+def _check_k(k, estimator, n_features):
+    if k is None:
+        k = getattr(estimator, "k", None)
+        if k in (None, "all") or any(getattr(estimator, name, None) is not None for name in ("threshold", "fdr")):
+            raise ValueError(f"k must be given with an estimator that does not choose k features, got {estimator!r}.")
+        k = min(k, n_features)
+    _check_whole(k, "k")
+    if k > n_features:
+        raise ValueError(f"k must be at most n_features = {n_features}, got {k!r}.")
+    return k
+
+
+def _check_whole(value, name):
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+
+
+# --- Drawing --------------------------------------------------------------------------------------------------------
+
+
+def _write_in_cells(ax, values, image):
+    """Each share in percent, in black or white, whichever can be read."""
+    for (i, j), value in np.ndenumerate(values):
+        red, green, blue, _ = image.cmap(image.norm(value))
+        colour = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
+        ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=9, color=colour)
+
+
+def _label(set_ticks, labels, is_bold, n_labels):
+    """Labels at regular places, at most `n_labels` of them."""
+    places = range(0, len(labels), -(-len(labels) // n_labels))
+    ticks = set_ticks(places, labels=[labels[place] for place in places])
+    for tick, place in zip(ticks, places, strict=True):
+        tick.label1.set_fontweight("bold" if is_bold[place] else "normal")
+
+
+def _in_short(epsilon):
+    if epsilon == math.inf:
+        return "∞"
+    return np.format_float_positional(epsilon, precision=2, fractional=False, trim="-")
