@@ -1,0 +1,51 @@
+"""What a fitted estimator keeps for the p-values of its release, and their way from there: public numbers only."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdpmic.dependence.nominal import Nominal
+
+
+@dataclass(frozen=True, eq=False)
+class PublicForPValues:
+    """What p-values depend on besides the scores and the noise.
+
+    Parameters
+    ----------
+    measure : Measure
+    n_samples : int
+    rows_per_group : int
+    n_labels : int ndarray of shape (n_features,)
+        Of nominal features; 0 for numbers.
+    """
+
+    measure: object
+    n_samples: int
+    rows_per_group: int
+    n_labels: np.ndarray
+
+    @classmethod
+    def of_shape(cls, measure, shape):
+        """Of a measure and the public numbers of a table."""
+        n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
+        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
+
+    def p_values(self, scores, noise, n_resamples, seed):
+        """The p-value of each score, of shape (n_features,).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_features,)
+            Released, with noise.
+        noise : frozen law of scipy.stats or None
+            None without noise.
+        n_resamples : int
+        seed : int
+        """
+        p_values = np.empty(len(scores))
+        for n_labels in np.unique(self.n_labels):
+            of_kind = self.n_labels == n_labels
+            law = self.measure.null_law(self.n_samples, int(n_labels) or None)
+            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
+        return p_values
