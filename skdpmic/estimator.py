@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from skdpmic.checks.arguments import check_n_jobs
 from skdpmic.checks.fitted import check_published
@@ -324,17 +323,8 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         >>> bool(scorer.p_values()[1] < 0.01)
         True
         """
-        mechanism = self._mechanism_of_scores("p_values")
-        if (rows := self._public_for_p_values.rows_per_group) > 1:
-            raise AttributeError(
-                "p_values needs records that are independent of one another, and several rows of a person are not: "
-                f"fit with max_rows_per_group=1, got {rows}."
-            )
-        if not isinstance(n_resamples, numbers.Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
-            raise ValueError(f"n_resamples must be an int >= 1, got {n_resamples!r}.")
-        is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
-        seed = int(random_state) if is_seed else check_random_state(random_state).randint(2**31)
-        return self._public_for_p_values.p_values(self.scores_, mechanism.law, int(n_resamples), seed)
+        noise = self._mechanism_of_scores("p_values").law
+        return self._public_for_p_values.p_values(self.scores_, noise, n_resamples, random_state)
 
     def _mechanism_of_scores(self, name):
         """What made the scores; an AttributeError if there are none that `name` can be found from."""

@@ -291,10 +291,10 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     def _get_support_mask(self):
         check_published(self)
-        if self.threshold is not None and hasattr(self, "scores_"):
-            return self.scores_ >= self.threshold
         if self.fdr is not None:
             return self._discoveries()
+        if self.threshold is not None and hasattr(self, "scores_"):
+            return self.scores_ >= self.threshold
         n_kept = self._n_to_keep(self.n_features_in_)
         if n_kept > self.n_ranked_:
             raise ValueError(

@@ -1,8 +1,10 @@
 """What a fitted estimator keeps for the p-values of its release, and their way from there: public numbers only."""
 
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from skdpmic.dependence.nominal import Nominal
 
@@ -31,7 +33,7 @@ class PublicForPValues:
         n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
         return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
 
-    def p_values(self, scores, noise, n_resamples, seed):
+    def p_values(self, scores, noise, n_resamples, random_state):
         """The p-value of each score, of shape (n_features,).
 
         Parameters
@@ -40,12 +42,25 @@ class PublicForPValues:
             Released, with noise.
         noise : frozen law of scipy.stats or None
             None without noise.
-        n_resamples : int
-        seed : int
+        n_resamples, random_state
+            Of simulations.
         """
-        p_values = np.empty(len(scores))
+        if self.rows_per_group > 1:
+            raise AttributeError(
+                "p_values needs records that are independent of one another, and several rows of a person are not: "
+                f"fit with max_rows_per_group=1, got {self.rows_per_group}."
+            )
+        if not isinstance(n_resamples, numbers.Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+            raise ValueError(f"n_resamples must be an int >= 1, got {n_resamples!r}.")
+        p_values, seed = np.empty(len(scores)), _seed_of(random_state)
         for n_labels in np.unique(self.n_labels):
             of_kind = self.n_labels == n_labels
             law = self.measure.null_law(self.n_samples, int(n_labels) or None)
-            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
+            p_values[of_kind] = law.p_values(scores[of_kind], noise, int(n_resamples), seed)
         return p_values
+
+
+def _seed_of(random_state):
+    """A seed by which simulations are kept: that of the user, or one that a generator draws."""
+    is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
+    return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)
