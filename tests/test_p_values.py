@@ -19,6 +19,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from benchmarks import significance
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
@@ -285,3 +286,28 @@ def test_searches_over_levels_of_false_discoveries(table):
     selectors = make_pipeline(DPMICSelector(statistic="kendall", epsilon=20.0), LinearRegression())
     private = PrivateGridSearch(selectors, {"dpmicselector__fdr": [0.05, 0.3]}, epsilon=5.0)
     assert set(TRUE) <= set(private.fit(X, y).best_estimator_[0].get_support(indices=True))
+
+
+# --- Level and false discoveries --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", significance.SAMPLES)
+@ANY_STATISTIC
+def test_the_level_is_kept_whatever_ties_and_noise(statistic, n):
+    """Of 2,000 tables of each kind, no more than 5 % and two standard errors have a p-value of 0.05 or less."""
+    for kind in significance.kinds_of(statistic):
+        shares = significance.shares_below(statistic, kind, n, (0.1, 1.0, 10.0), 2000, np.random.default_rng(0))
+        assert max(shares) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 2000), kind
+
+
+@pytest.mark.slow
+@ANY_STATISTIC
+def test_false_discoveries_are_as_rare_as_asked_for_and_true_ones_are_made(statistic):
+    """Of 100 tables of 2,000 records and 50 features at (1, 1e-6); without the noise, p-values would not do."""
+    found = significance.discoveries(statistic, 2000, 100, np.random.default_rng(0))
+    false, true = found[:, 0], found[:, 1]
+    assert false.mean() <= 0.1 + 2 * false.std(ddof=1) / 10
+    assert true.mean() > 0.3
+    if statistic not in ("mic_r", "mtv_r"):
+        assert found[:, 2].mean() > 0.4

@@ -77,34 +77,34 @@ class AveragedLaw:
         """The least mean of such a function over the simulated strict scores, or that many times their tail."""
         of_strict = SimulatedLaw(self._name, self._n).p_values(released, noise, n_resamples, seed)
         scores, counts = _in_groups(null_scores(self._name, self._n, n_resamples, seed))
-        means = [_least_mean(least, scores, counts, noise) for least in np.maximum(released - _SLACK, GRID)]
-        p = np.minimum(np.minimum(means, self._most_times * of_strict), 1.0)
-        return np.where(released <= _SLACK, 1.0, p)
+        least = np.maximum(released - _SLACK, GRID)
+        needed = least[:, np.newaxis] - scores
+        tails = np.where(needed >= 0, _reaches(needed, noise), 0.0)  # where they are convex
+        sums = np.full(len(released), np.inf)
+        for slopes, roots in _tangents(least, noise):
+            lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
+            sums = np.minimum(sums, np.maximum(lines, tails) @ counts)
+        p = np.minimum((1.0 + sums) / (1.0 + n_resamples), self._most_times * of_strict)
+        return np.where(released <= _SLACK, 1.0, np.minimum(p, 1.0))
 
 
 def _in_groups(ascending):
-    """Scores in groups of neighbours that stand for all of them by the largest, and how many there are in each."""
-    ends = np.unique(np.linspace(0, len(ascending), _GROUPS + 1).astype(int)[1:])
+    """The largest score of each of some groups, finer the larger they are, and how many are in each."""
+    n_above = np.unique(np.geomspace(1, len(ascending), _GROUPS).astype(int)) - 1
+    ends = len(ascending) - n_above[::-1]
     return ascending[ends - 1], np.diff(ends, prepend=0)
 
 
-def _least_mean(least, scores, counts, noise):
-    slopes, roots = _tangents(least, noise)
-    lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
-    tails = np.where(scores <= least, _reaches(least - scores, noise), 0.0)
-    means = np.maximum(lines, tails) @ counts
-    return (1.0 + means.min()) / (1.0 + counts.sum())
-
-
 def _tangents(least, noise):
-    """Lines that are above the tail of the noise from `least` on, where it is concave: slopes, and where they are 0."""
+    """Lines above the tail of the noise from `least` on, where it is concave: slopes, and where each is 0."""
     if noise is None:
-        roots = least * np.linspace(0.0, 1.0, _TANGENTS, endpoint=False)
-        return 1 / (least - roots), roots
+        for share in np.linspace(0.0, 1.0, _TANGENTS, endpoint=False):
+            yield 1 / (least * (1 - share)), least * share
+        return
     beyond = noise.kwds["scale"] * np.linspace(0.0, _FURTHEST, _TANGENTS)
-    slopes = noise.pdf(beyond)
-    beyond, slopes = beyond[slopes > 0], slopes[slopes > 0]
-    return slopes, least + beyond - noise.cdf(beyond) / slopes
+    for at, slope, height in zip(beyond, noise.pdf(beyond), noise.cdf(beyond), strict=True):
+        if slope > 0:
+            yield np.full(len(least), slope), least + at - height / slope
 
 
 def _reaches(needed, noise):
@@ -112,4 +112,4 @@ def _reaches(needed, noise):
     return (needed <= 0).astype(float) if noise is None else noise.sf(needed)
 
 
-_GROUPS, _TANGENTS, _FURTHEST = 1000, 101, 25.0
+_GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0

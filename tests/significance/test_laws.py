@@ -84,8 +84,8 @@ def law_of_all_orders(name, n):
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
 @ANY_NOISE
 def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
-    """Within five standard errors of 40,000 simulations."""
-    n, n_resamples = 6, 40_000
+    """Within five standard errors of 9,999 simulations."""
+    n, n_resamples = 6, 9_999
     scores = law_of_all_orders(name, n)
     least = np.r_[np.unique(scores)[1:], 0.33, 0.8, 1.0]
     exact = tail(scores, np.full(len(scores), 1 / len(scores)), noise, least)
@@ -148,11 +148,11 @@ def test_a_tangent_with_the_tail_below_it_is_convex_and_nowhere_below_the_tail(n
     least = 0.4
     at = np.linspace(-0.5, 3, 4001)
     tails = noise.sf(least - at)
-    for slope, root in zip(*laws._tangents(least, noise), strict=True):
+    for slope, root in laws._tangents(np.array([least]), noise):
         line = slope * (at - root)
         majorant = np.where(at <= least, np.maximum(line, tails), line)
         assert (majorant >= tails - 1e-12).all()
-        assert (np.diff(majorant, 2) >= -1e-12 * max(slope, 1.0)).all()
+        assert (np.diff(majorant, 2) >= -1e-12 * max(slope[0], 1.0)).all()
 
 
 def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_factor_of_two():
@@ -167,10 +167,10 @@ def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_facto
 
 @pytest.mark.parametrize("kind", [LaplaceMechanism, GaussianMechanism])
 def test_with_the_exact_noise_of_a_release_a_bound_holds(kind):
-    """Of 4,000 releases of the known law above; at 1e-6 for each level."""
+    """Of 1,500 releases of the known law above; at 1e-6 for each level."""
     mechanism, rng = kind.of_noise_scale(0.02), np.random.default_rng(0)
-    scores = rng.choice(SCORES, p=SHARES, size=4000)
+    scores = rng.choice(SCORES, p=SHARES, size=1500)
     released = from_grid(to_grid(scores) + mechanism._noise(len(scores), np.random.RandomState(0).bytes))
     p_values = BoundedLaw(bound_of_known_law()).p_values(released, mechanism.law, 1, 0)
     for level in (0.01, 0.05, 0.2, 0.5):
-        assert stats.binom.sf((p_values <= level).sum() - 1, 4000, level) > 1e-6
+        assert stats.binom.sf((p_values <= level).sum() - 1, 1500, level) > 1e-6
