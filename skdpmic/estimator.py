@@ -16,6 +16,7 @@ from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
+from skdpmic.significance.public import PublicForPValues
 from skdpmic.statistics import statistic_named, warn_of_copies
 from skdpmic.table.description import describe
 from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
@@ -95,6 +96,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
+        vars(self).pop("_public_for_p_values", None)
 
     def _measure(self, n_persons, n_features, n_classes):
         """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
@@ -127,6 +129,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         vars(self).pop("_sketch", None)
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure)
+        self._public_for_p_values = PublicForPValues.of_shape(measure, records.shape)
 
     def _pay(self, cost, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
@@ -290,18 +293,69 @@ class PrivateScores(PrivateEstimator):
         -------
         lower, upper : ndarrays of shape (n_features,)
         """
-        check_published(self)
-        if not hasattr(self, "scores_"):
-            raise AttributeError("scores_interval needs scores, and release='support' publishes none.")
-        if hasattr(self, "noisy_counts_"):
-            raise AttributeError(
-                "scores_interval needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
-            )
+        mechanism = self._mechanism_of_scores("scores_interval")
         if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        return mechanism.interval(self.scores_, confidence)
+
+    def p_values(self, *, n_resamples=9999, random_state=0):
+        """How likely a feature that is independent of the target would have scored as much: noise included.
+
+        Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being
+        several features: ``scipy.stats.false_discovery_control`` and scikit-learn's `SelectFdr` do that, or `fdr` of
+        :class:`DPMICSelector`.
+
+        Parameters
+        ----------
+        n_resamples : int, default=9999
+            With ranks, how many scores of independent variables are simulated: at least 1. No p-value is below
+            ``1 / (n_resamples + 1)`` then.
+        random_state : None, int or RandomState, default=0
+            Of these simulations, which hide nothing: with the default, one release has one set of p-values.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_features,)
+            In (0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature of the target,
+            its p-value is at most a with probability a at most, for every a. With "chatterjee" and
+            "distance_correlation" that is the law itself, but for the simulation; above 10,000 and 2,000 records, of
+            so many records, with the standard deviation for all. With the other statistics it is an upper bound, as
+            their law depends on how the values are spread, or on ties: near the truth where noise is stronger than
+            chance, and too large where it is not (``docs/significance.md``).
+
+        Raises
+        ------
+        AttributeError
+            If no scores with noise of a known law were published, or of persons with several rows each, which are not
+            independent.
+        ValueError
+            If `n_resamples` is not as described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdpmic import DPMICScorer
+        >>> X = np.random.default_rng(0).normal(size=(5000, 3))
+        >>> y = X[:, 1] + np.random.default_rng(1).normal(size=5000)
+        >>> scorer = DPMICScorer(statistic="kendall", epsilon=1.0).fit(X, y)
+        >>> bool(scorer.p_values()[1] < 0.01)
+        True
+        """
+        noise = self._mechanism_of_scores("p_values").law
+        return self._public_for_p_values.p_values(self.scores_, noise, n_resamples, random_state)
+
+    def _mechanism_of_scores(self, name):
+        """What made the scores; an AttributeError if there are none that `name` can be found from."""
+        check_published(self)
+        if not hasattr(self, "scores_"):
+            raise AttributeError(f"{name} needs scores, and release='support' publishes none.")
+        if hasattr(self, "noisy_counts_"):
+            raise AttributeError(
+                f"{name} needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
+            )
         # What the fit spent tells its mechanism, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
-        return mechanism.of_noise_scale(self.noise_scale_).interval(self.scores_, confidence)
+        return mechanism.of_noise_scale(self.noise_scale_)
 
 
 def check_before_data(estimator, numbers_of_samples):

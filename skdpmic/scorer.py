@@ -178,7 +178,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         self.random_state = random_state
 
     def __call__(self, X, y):
-        """Fit, and return the private scores: the form that ``SelectKBest(score_func=...)`` calls.
+        """Fit, and return the private scores and p-values: the form that ``SelectKBest(score_func=...)`` calls.
 
         Parameters
         ----------
@@ -189,12 +189,20 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         -------
         scores : ndarray of shape (n_features,)
             A copy of `scores_`.
+        p_values : ndarray of shape (n_features,)
+            Of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"``, of which there
+            are none, the scores are returned alone.
 
         Raises
         ------
         ValueError
             If `max_rows_per_group` is given, as nobody says here whose the rows are; or as `fit`.
         """
+        scores = self._scores(X, y)
+        return scores if self.mechanism == "geometric" else (scores, self.p_values())
+
+    def _scores(self, X, y):
+        """A copy of the scores, where nobody says whose the rows are."""
         if self.max_rows_per_group is not None:
             raise ValueError(
                 f"max_rows_per_group must be None where no groups can be passed, got {self.max_rows_per_group!r}: "
@@ -259,7 +267,7 @@ def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **param
     >>> bool(scores[0] > scores[1])
     True
     """
-    return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)(X, y)
+    return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)._scores(X, y)
 
 
 @never_cached
@@ -295,4 +303,4 @@ def dp_mic_classif(X, y, *, epsilon, bounds=None, classes, **parameters):
     >>> bool(scores[0] > scores[1])
     True
     """
-    return DPMICScorer(epsilon=epsilon, bounds=bounds, classes=classes, **parameters)(X, y)
+    return DPMICScorer(epsilon=epsilon, bounds=bounds, classes=classes, **parameters)._scores(X, y)

@@ -3,6 +3,8 @@
 import numbers
 import sys
 
+from scipy import stats
+
 from skdpmic.checks.fitted import check_published
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.pieces import PrivateEstimatorOfPieces
@@ -55,6 +57,11 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
         ``release="scores"``.
+    fdr : float, default=None
+        If given, keep the features that the procedure of Benjamini and Hochberg keeps of `p_values` at this level, in
+        (0, 1), and ignore `k`: of the features kept, about this share at most is independent of the target, on
+        average, as far as scores of independent features do not go against one another (``docs/significance.md``).
+        Needs ``release="scores"`` with noise of a known law, `max_rows_per_group` of None or 1, and no `threshold`.
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
@@ -136,7 +143,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
 
     Notes
     -----
-    After a fit with ``release="scores"``, changing `k` or `threshold` costs no further budget.
+    After a fit with ``release="scores"``, changing `k`, `threshold` or `fdr` costs no further budget.
 
     ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon`, `k` or `release` may compare
     features by slightly different grids.
@@ -179,6 +186,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         target_bounds=None,
         classes=None,
         threshold=None,
+        fdr=None,
         release="scores",
         redundancy=0.0,
         mechanism="laplace",
@@ -199,6 +207,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         self.target_bounds = target_bounds
         self.classes = classes
         self.threshold = threshold
+        self.fdr = fdr
         self.release = release
         self.redundancy = redundancy
         self.mechanism = mechanism
@@ -221,6 +230,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
                 f"got {self.mechanism!r}."
             )
         self._check_redundancy()
+        self._check_fdr()
         if self.threshold is None:
             return
         if not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1:
@@ -248,6 +258,22 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
                 "too. fit reads a LazyFrame or a dask collection as often as it takes."
             )
 
+    def _check_fdr(self):
+        if self.fdr is None:
+            return
+        if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
+            raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
+        if self.threshold is not None:
+            raise ValueError(f"fdr must be None where threshold is given, got {self.fdr!r}.")
+        has_several_rows = self.max_rows_per_group is not None and self.max_rows_per_group > 1
+        for is_set, setting, reason in (
+            (self.release == "support", "release='support'", "which publishes no scores"),
+            (self.mechanism == "geometric", "mechanism='geometric'", "whose scores have noise of no known law"),
+            (has_several_rows, f"max_rows_per_group={self.max_rows_per_group!r}", "as rows of a person are dependent"),
+        ):
+            if is_set:
+                raise ValueError(f"fdr must be None with {setting}, {reason}, got {self.fdr!r}.")
+
     def _check_delta_of_mechanism(self):
         # For the support, delta alone says which mechanisms are allowed; the one with the least noise is taken.
         if self.release != "support" or self.mechanism != "laplace":
@@ -268,17 +294,22 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
 
     def _warn(self, n_features, stacklevel):
         super()._warn(n_features, stacklevel + 1)
-        if self.threshold is None:
+        if self._keeps_k():
             warn_of_k(self.k, n_features, stacklevel + 1)
 
     def _n_wanted(self, n_features):
-        return self._n_to_keep(n_features) if self.threshold is None else None
+        return self._n_to_keep(n_features) if self._keeps_k() else None
+
+    def _keeps_k(self):
+        return self.threshold is None and self.fdr is None
 
     def _n_to_keep(self, n_features):
         return n_to_keep(self.k, n_features)
 
     def _get_support_mask(self):
         check_published(self)
+        if self.fdr is not None:
+            return self._discoveries()
         if self.threshold is not None and hasattr(self, "scores_"):
             return self.scores_ >= self.threshold
         n_kept = self._n_to_keep(self.n_features_in_)
@@ -288,6 +319,15 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
                 f"got {self.k!r}: fit again, which costs its own budget."
             )
         return self.ranking_ <= n_kept
+
+    def _discoveries(self):
+        """Which features the procedure of Benjamini and Hochberg keeps."""
+        self._check_fdr()
+        try:
+            p_values = self.p_values()
+        except AttributeError as error:
+            raise ValueError(f"fdr must be None after this fit, got {self.fdr!r}: {error}") from None
+        return stats.false_discovery_control(p_values) <= self.fdr
 
     def __getattr__(self, name):
         if name == "scores_" and "support_mechanism_" in vars(self):

@@ -33,6 +33,7 @@ PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
 )
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
+LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 
 MUTANTS = [
@@ -336,4 +337,44 @@ MUTANTS = [
            "test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-a string among the features]"),
     Mutant("counting/sketch_file.py", "RangeGridSketch.save wrote.\") from None", "RangeGridSketch.save wrote.\")",
            "test_tracebacks.py::test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file"),
+    # --- p-values: noise, ties, numbers of grids and their offsets
+    Mutant("significance/laws.py", "_reaches(least - self._bound.scores, noise)",
+           "_reaches(least - self._bound.scores, None)",
+           f"{LAWS}::test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up[laplace]"),
+    Mutant("significance/laws.py", "        if noise is not None:", "        if False:",
+           f"{LAWS}::test_p_values_of_a_simulated_law_are_its_tails_with_noise[gaussian-chatterjee]"),
+    Mutant("significance/laws.py", "self._most_times * of_strict", "of_strict",
+           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say[none-kendall-4]"),
+    Mutant("significance/laws.py", "np.maximum(lines, tails)", "tails",
+           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say[weak laplace-kendall-4]"),
+    Mutant("significance/laws.py", "_SLACK = 2 * GRID", "_SLACK = 0",
+           f"{LAWS}::test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two_steps_before"
+           "[LaplaceMechanism-50]"),
+    Mutant("significance/tails.py", "min(n_columns * (n_rows - 1), n_rows * (n_columns - 1))",
+           "(n_columns - 1) * (n_rows - 1)",
+           f"{TAILS}::test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff[2-3-3]"),
+    Mutant("significance/tails.py", "return -2.0 * n * np.square", "return -8.0 * n * np.square",
+           f"{TAILS}::test_no_exact_tail_is_above_its_bound[p0-q0-13]"),
+    Mutant("significance/mic_r.py", "math.log(1 + missing) + log_choices(parts - 1, k - 1)", "math.log(1 + missing)",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two classes-miller-madow]"),
+    Mutant("significance/mic_r.py", "math.log(1 + missing) + log", "log",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two classes-miller-madow]"),
+    Mutant("significance/mic_r.py", "_NATS * offset_in_bits", "2 * _NATS * offset_in_bits",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[numbers-miller-madow]"),
+    Mutant("significance/mic_r.py", ", *family.merges(rows, n_more_columns=1)", "",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[numbers-miller-madow]"),
+    Mutant("significance/mic_r.py", ", family.in_two(in_two)", "",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two labels-None]"),
+    Mutant("significance/mtv_r.py", "return Grids(nu, nu * float(offset)", "return Grids(nu, float(offset)",
+           f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[numeric]"),
+    Mutant("significance/mtv_r.py", "math.log(2.0) + log_choices", "log_choices",
+           f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[numeric]"),
+    Mutant("dependence/in_two_groups.py", "2 ** (n_rows - 1) - 1 if", "2 ** (n_rows - 2) - 1 if",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two labels-None]"),
+    Mutant("dependence/rank_nulls.py", "* (i + 1))", "* i)",
+           "dependence/test_rank_nulls.py::test_the_law_is_that_of_all_permutations[kendall-6]"),
+    Mutant("significance/public.py", "if self.rows_per_group > 1:", "if False:",
+           "test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
+    Mutant("estimator.py", 'self._mechanism_of_scores("p_values").law', "None",
+           "test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
 ]  # fmt: skip

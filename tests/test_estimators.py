@@ -433,7 +433,8 @@ def test_set_output_names_the_columns(table, library):
 
 def test_calling_a_scorer_returns_a_copy_of_its_scores(table):
     scorer = DPMICScorer(**PUBLIC)
-    scores = scorer(*table)
+    scores, p_values = scorer(*table)
+    assert p_values.tolist() == scorer.p_values().tolist()
     scores[:] = 7
     assert scorer.scores_.max() <= 1
 

@@ -17,17 +17,22 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL)
 
 
+def run(page, capsys):
+    """Run all blocks, each of which prints what it is said to."""
+    names = {}
+    with config_context(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for code, printed in blocks(page):
+            exec(code, names)
+            assert capsys.readouterr().out == printed
+
+
 def test_people(tmp_path, capsys, monkeypatch):
     """Noise does not decide what is printed: the least gap between scores is more than 20 times its scale."""
     for library in ("pandas", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads dataframes of pandas and of Polars")
     monkeypatch.chdir(tmp_path)
-    names = {}
-    with config_context(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for code, printed in blocks("people.md"):
-            exec(code, names)
-            assert capsys.readouterr().out == printed
+    run("people.md", capsys)
     assert os.listdir() == ["patients.db"]
 
 
@@ -39,3 +44,8 @@ def test_planning(capsys):
         exec(code, names)
         assert capsys.readouterr().out == (printed or "")
     assert names["display"].frequencies.shape == (7, 30)
+
+
+def test_significance(capsys):
+    """Noise does not decide what is printed: the two scores are more than 150 times its scale."""
+    run("significance.md", capsys)

@@ -16,6 +16,7 @@ LAYERS = [
     {"dependence"},
     {"privacy", "datasets"},
     {"defaults", "mtv_defaults", "table"},
+    {"significance"},
     {"statistics"},
     {"counting", "kept_columns", "learnt_bounds", "release", "pairs", "plotting"},
     {"planning"},

@@ -91,6 +91,7 @@ def everything_visible(estimator):
         "html": html,
         "text": repr(estimator),
         "interval": repr(estimator.scores_interval()) if has_interval else None,
+        "p-values": repr(estimator.p_values(n_resamples=99)) if has_interval else None,
     }
 
 

@@ -66,7 +66,13 @@ class InTwoGroups:
     def __init__(self, n_rows, n_columns, offset):
         self.shape = n_rows, n_columns
         self.has_all = n_rows <= MOST_ROWS and n_columns <= MOST_COLUMNS
-        self._offset = offset
+        self.offset = offset
+
+    @property
+    def n_groupings(self):
+        """How many groupings of the rows are looked at."""
+        n_rows = self.shape[0]
+        return 2 ** (n_rows - 1) - 1 if self.has_all else n_rows + len(_public_groupings(n_rows))
 
     @property
     def plan(self):
@@ -92,7 +98,7 @@ class InTwoGroups:
             of_groups = g[in_first] + g[n - in_first]
             of_cells = (g[first].sum(axis=1) + g[of_columns - first].sum(axis=1) - of_groups).max()
         n_mi = of_cells - g[of_columns].sum() + g[n]
-        entry = (n_mi - self._offset * table.scale) / (table.scale * n)
+        entry = (n_mi - self.offset * table.scale) / (table.scale * n)
         return float(min(max(entry, 0.0), 1.0))
 
 

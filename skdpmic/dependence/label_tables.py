@@ -29,6 +29,11 @@ class LabelTables:
         self._of_labels, self._of_classes = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
 
     @property
+    def in_two(self):
+        """The labels in two groups; unless these are all groupings, the classes, too."""
+        return [self._labels_in_two] if self._labels_in_two.has_all else [self._labels_in_two, self._classes_in_two]
+
+    @property
     def plan(self):
         """The largest table, as a plan of one grid."""
         return np.array([[*self.shape, self.shape[1]]])

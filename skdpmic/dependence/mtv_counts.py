@@ -119,25 +119,25 @@ class CountsScorer:
         self._sizes = np.array([side.size for side in bisections])
         self._k_max = max((side.k_max for side in bisections), default=0)
         k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
-        self._of_bisections = self._per_length(2, k), np.array([self._offsets(side, k) for side in bisections])
+        self._of_bisections = self._per_length(2, k), np.array([self.offsets(side, k) for side in bisections])
 
         self._others = []
         for side in family.sides:
             if side.n_groups > 2:
                 k = np.arange(2, side.k_max + 1)
-                constants = self._per_length(side.n_groups, k), self._offsets(side, k)
+                constants = self._per_length(side.n_groups, k), self.offsets(side, k)
                 self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
 
     def _by_chance(self, k, size):
         return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
 
     def _per_length(self, n_groups, k):
-        return 1 / (2 * self._n * self._n * _largest_variation(n_groups, k))
+        return 1 / (2 * self._n * self._n * largest_variation(n_groups, k))
 
-    def _offsets(self, side, k):
-        """What is taken off the normalised total variation: infinite beyond the limit of the side."""
+    def offsets(self, side, k):
+        """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
         offset = self._by_chance(k, side.size) - self._coarsest
-        return np.where(k <= side.k_max, offset / _largest_variation(side.n_groups, k), np.inf)
+        return np.where(k <= side.k_max, offset / largest_variation(side.n_groups, k), np.inf)
 
     def score(self, counts, scale):
         """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
@@ -163,21 +163,22 @@ class CountsScorer:
         """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
         steps = self._n * table - np.outer(table.sum(axis=1), table.sum(axis=0))  # of the walk: n a_ij - r_i c_j
         on_lines = 2 * np.abs(self._bisections @ steps).sum(axis=1)
-        entries = on_lines * self._per_length(2, steps.shape[1]) - self._offset_of_labels(n_labels, self._sizes) / 0.5
+        entries = on_lines * self._per_length(2, steps.shape[1]) - self.offset_of_labels(n_labels, self._sizes) / 0.5
         largest = float(entries.max(initial=0.0))
         for groups, n_groups, *_ in self._others:
             apart = joined(steps, groups, n_groups)
             of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
             for rows in (apart, *of_two):
-                offset = self._offset_of_labels(n_labels, n_groups) / _largest_variation(*rows.shape)
+                offset = self.offset_of_labels(n_labels, n_groups) / largest_variation(*rows.shape)
                 largest = max(largest, float(np.abs(rows).sum() * self._per_length(*rows.shape) - offset))
         return min(largest, 1.0)
 
-    def _offset_of_labels(self, n_labels, size):
+    def offset_of_labels(self, n_labels, size):
+        """What is taken off the total variation of all codes of a nominal feature apart; `size` is that of the side."""
         return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
 
 
-def _largest_variation(n_groups, k):
+def largest_variation(n_groups, k):
     """nu of grids of k by `n_groups` parts."""
     return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
 

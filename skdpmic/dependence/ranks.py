@@ -76,7 +76,7 @@ def kendall(x_ranks, y_ranks):
         In [0, 1], rounded down to a multiple of 2**-53.
     """
     n = len(x_ranks)
-    return _quotient(2 * abs(concordance(x_ranks, y_ranks)), n * (n - 1))
+    return quotient(2 * abs(concordance(x_ranks, y_ranks)), n * (n - 1))
 
 
 def spearman(x_ranks, y_ranks):
@@ -94,7 +94,7 @@ def spearman(x_ranks, y_ranks):
     """
     n = len(x_ranks)
     covariance = exact_dot(x_ranks.view(np.uint64), y_ranks.view(np.uint64)) - n**3  # 4 sum (r - rbar)(s - sbar)
-    return _quotient(3 * abs(covariance), n * (n**2 - 1))
+    return quotient(3 * abs(covariance), n * (n**2 - 1))
 
 
 def chatterjee(x_ranks, y_ranks):
@@ -118,7 +118,7 @@ def chatterjee(x_ranks, y_ranks):
     """
     n = len(x_ranks)
     variation = min(_variation(x_ranks, y_ranks), _variation(y_ranks, x_ranks))
-    return _quotient(max(n**2 - 1 - 3 * variation, 0), n**2 - 1)
+    return quotient(max(n**2 - 1 - 3 * variation, 0), n**2 - 1)
 
 
 def distance_correlation(x_ranks, y_ranks):
@@ -155,7 +155,7 @@ def distance_correlation(x_ranks, y_ranks):
     of_rows = exact_dot(to_all, y_to_all)
     of_all = n * (n**2 - 1) // 3
     covariance = n**2 * of_pairs - 2 * n * of_rows + of_all**2
-    return _root_of_quotient(45 * covariance, n**2 * (n**2 - 1) * (2 * n**2 + 7))
+    return root_of_quotient(45 * covariance, n**2 * (n**2 - 1) * (2 * n**2 + 7))
 
 
 # --- Their sums -------------------------------------------------------------------------------------------------
@@ -282,11 +282,11 @@ def _dot_of_halves(a, b):
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
-def _quotient(numerator, denominator):
+def quotient(numerator, denominator):
     """A quotient in [0, 1], rounded down to a multiple of 2**-53, which a float holds exactly."""
     return (numerator << 53) // denominator * 2.0**-53
 
 
-def _root_of_quotient(numerator, denominator):
+def root_of_quotient(numerator, denominator):
     """The root of a quotient in [0, 1], rounded down to a multiple of 2**-53."""
     return math.isqrt((numerator << 106) // denominator) * 2.0**-53

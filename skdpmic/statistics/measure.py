@@ -53,6 +53,21 @@ class Measure(ABC):
         """Bound on the distance of a computed score from the exact one."""
 
     @abstractmethod
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target.
+
+        Parameters
+        ----------
+        n : int
+        n_labels : int or None
+            Of a nominal feature; None for numbers.
+
+        Returns
+        -------
+        SimulatedLaw, AveragedLaw or BoundedLaw
+        """
+
+    @abstractmethod
     def scorer(self, target, source):
         """What scores features against a target: ``score(column, scale)`` in [0, 1].
 

@@ -17,6 +17,8 @@ from skdpmic.dependence.mic_r import (
 from skdpmic.dependence.optimize_axis import entropy_table
 from skdpmic.privacy.geometric import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
 from skdpmic.privacy.sensitivity import mic_r_group_sensitivity
+from skdpmic.significance.laws import BoundedLaw
+from skdpmic.significance.mic_r import mic_r_bound
 from skdpmic.statistics.measure import Measure
 from skdpmic.table.targets import parts_in_place_of_classes
 
@@ -97,6 +99,10 @@ class MicRGrids(Measure):
     def rounding_error(self, shape):
         """In bits."""
         return largest_rounding_error(shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction)
+
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target."""
+        return BoundedLaw(mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
 
     def scorer(self, target, source):
         """What scores features against a target."""

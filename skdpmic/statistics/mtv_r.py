@@ -9,6 +9,8 @@ from skdpmic.dependence.mtv_family import class_family, numeric_family
 from skdpmic.dependence.mtv_r import AgainstClasses, AgainstNumbers
 from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
+from skdpmic.significance.laws import BoundedLaw
+from skdpmic.significance.mtv_r import mtv_r_bound
 from skdpmic.statistics.measure import Measure
 from skdpmic.table.targets import parts_in_place_of_classes
 
@@ -72,6 +74,10 @@ class MtvRGrids(Measure):
         """Of the score in [0, 1]."""
         # Kept for the scores; an error, if n is too large for it.
         return counts_scorer(shape.n_samples, self._family).rounding_error
+
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target."""
+        return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
 
     def scorer(self, target, source):
         """What scores features against a target."""

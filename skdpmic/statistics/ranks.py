@@ -5,7 +5,9 @@ has by itself, whoever else is in the table.
 """
 
 import math
+from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,10 +15,12 @@ from skdpmic.dependence import ranks
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy import rank_sensitivity
 from skdpmic.privacy.noise import random_keys
+from skdpmic.significance.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.measure import Measure
 from skdpmic.table.targets import NumericTarget
 
 
+@dataclass(frozen=True)
 class _RankStatistic(Measure):
     """A statistic that is its own measure, as there are no grids to be fixed."""
 
@@ -58,6 +62,11 @@ class _OfMidRanks(_RankStatistic):
     """Equal values share a rank."""
 
     most_classes = 2
+    most_times_by_ties: ClassVar  # as likely as without ties is any score, or a larger one, of independent variables
+
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target."""
+        return AveragedLaw(self.name, n, self.most_times_by_ties)
 
     def scorer(self, target, source):
         """What scores features against a target."""
@@ -66,6 +75,10 @@ class _OfMidRanks(_RankStatistic):
 
 class _OfStrictRanks(_RankStatistic):
     """Equal values are put in random order."""
+
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target."""
+        return SimulatedLaw(self.name, n)
 
     def scorer(self, target, source):
         """What scores features against a target."""
@@ -98,6 +111,7 @@ class Kendall(_OfMidRanks):
     """Kendall's |tau-a|."""
 
     name = "kendall"
+    most_times_by_ties = 2
     sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
 
@@ -106,6 +120,7 @@ class Spearman(_OfMidRanks):
     """Spearman's |rho-a|."""
 
     name = "spearman"
+    most_times_by_ties = 4
     sensitivity_of = staticmethod(rank_sensitivity.spearman_sensitivity)
     score = staticmethod(ranks.spearman)
 

@@ -10,13 +10,13 @@ from scipy import stats
 
 from skdpmic.dependence.ranks import (
     MAX_RECORDS,
-    _quotient,
-    _root_of_quotient,
     chatterjee,
     distance_correlation,
     exact_dot,
     kendall,
     mid_ranks,
+    quotient,
+    root_of_quotient,
     spearman,
     strict_ranks,
 )
@@ -195,12 +195,12 @@ def test_a_score_on_the_grid_is_the_exact_score_rounded_down():
         for step in rng.integers(1, 2**30, size=50).tolist():
             for numerator in (-(-step * denominator >> 30), (step * denominator >> 30)):
                 exact = (numerator << 30) // denominator
-                assert to_grid(_quotient(numerator, denominator)) == exact
+                assert to_grid(quotient(numerator, denominator)) == exact
                 wrong += to_grid(numerator / denominator) != exact
 
                 square = numerator**2 // denominator, denominator
-                root = _root_of_quotient(*square)
+                root = root_of_quotient(*square)
                 assert to_grid(root) == math.isqrt((square[0] << 60) // square[1])
     assert wrong > 20  # a quotient rounded to the nearest float is sometimes a grid step too high
-    assert _quotient(n, n) == _root_of_quotient(n, n) == 1
-    assert _quotient(0, n) == _root_of_quotient(0, n) == 0
+    assert quotient(n, n) == root_of_quotient(n, n) == 1
+    assert quotient(0, n) == root_of_quotient(0, n) == 0

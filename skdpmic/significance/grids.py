@@ -1,0 +1,62 @@
+"""Bounds on what scores over families of grids reach where there is no dependence, whatever the margins are.
+
+A score is the largest of the entries of many grids. It reaches a value only if one of them does, so the tails of all
+are added up: those of grids of one size together. That is their number times the tail of one of them; or, once, the
+tail of the finest table, from which all of them are merged, as merging parts never adds information.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Grids(NamedTuple):
+    """Grids of one size: the score reaches s by one of them only if its dependence reaches ``slope * s + offset``."""
+
+    slope: float
+    offset: float
+    log_tail: callable
+    """Of the dependence of any of them: an ndarray of it to logarithms of bounds on the probability to reach it."""
+
+
+def log_tail_of_any(log_number, of_one, of_finest=None):
+    """The tail of the largest dependence of some grids: their number times that of one, or that of the finest table."""
+    if of_finest is None:
+        return lambda dependence: np.minimum(log_number + of_one(dependence), 0.0)
+    return lambda dependence: np.minimum(log_number + of_one(dependence), of_finest(dependence))
+
+
+class ScoreBound:
+    """Bounds on the law of a score where there is no dependence.
+
+    Parameters
+    ----------
+    family : iterable of Grids
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_points,)
+        Ascending, from 0 to 1.
+    tails : ndarray of shape (n_points,)
+        The score is above ``scores[i]``, or reaches it if that is not 0, with at most this probability.
+    """
+
+    def __init__(self, family):
+        self._family = list(family)
+        coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # most of it happens near 0
+        tails = self._tails(coarse)
+        ends = np.searchsorted(-tails, [-1.0, -_NEGLIGIBLE], side="right")
+        first, last = max(ends[0] - 1, 0), min(ends[1], _COARSE - 1)
+        fine = np.linspace(coarse[first], coarse[last], _FINE)
+        self.scores = np.unique(np.r_[0.0, fine, 1.0])
+        self.tails = self._tails(self.scores)
+
+    def _tails(self, scores):
+        tails = np.zeros(len(scores))
+        for grids in self._family:
+            tails += np.exp(grids.log_tail(grids.slope * scores + grids.offset))
+        tails[0] = 1.0
+        return np.minimum.accumulate(np.minimum(tails, 1.0))
+
+
+_COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
