@@ -309,7 +309,7 @@ MUTANTS = [
     Mutant("checks/readable.py", "        refuse_masked(data, name)\n", "        pass\n",
            "checks/test_readable.py::test_masked_tables_are_refused"),
     Mutant("checks/readable.py", "    if with_dates:", "    if False:",
-           "checks/test_readable.py::test_one_row_with_nanoseconds_moves_nothing_that_is_scored"),
+           "checks/test_readable.py::test_pairs_of_columns_refuse_dates_by_name"),
     Mutant("release.py", "(t / each) for t in noisy_counts)", "(t / each) for t in counts)",
            "test_estimators.py::test_geometric_scores_are_computed_from_the_noisy_tables_alone"),
     Mutant("pieces.py", 'if "_sketch" in vars(self):', "if False:",
