@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from skdpmic import DPMICSelector
 from skdpmic.privacy.mechanisms import to_grid
+from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.statistics import statistic_named
 from skdpmic.table.records import Records
@@ -50,7 +51,7 @@ COPIES = {"copies": (8, 5, 3, 2, 1, 1), "groups": (4,) * 6, "none": (1,) * 6}
 NEAR = {"copies": 0.03, "groups": 0.12, "none": 0.03}  # standard deviation of what tells a feature from its signal
 REDUNDANCIES = (0.0, 0.25, 0.5, 1.0, 2.0)
 N_EPSILONS = (300, 1000, 3000, 10_000, 30_000)
-TABLES = {"mtv_r": (10, 30), "mic_r": (3, 8)}  # tuned on, and reported
+TABLES = {"mtv_r": (10, 30), "mic_r": (3, 8), "spearman": (0, 8), "chatterjee": (0, 8)}  # tuned on, and reported
 N_DRAWS = 20
 N_FITS = 40
 NAMES = ("phase", "kind", "statistic", "k", "n_epsilon", "redundancy", "r2", "standard_error", "n_tables")
@@ -98,6 +99,9 @@ class Noise:
         return int(np.argmax(worth.astype(float) + self._rng.exponential(self._scale, size=len(worth))))
 
 
+_SOURCE = entropy_source(0)  # of the order of equal values, of which there are hardly any
+
+
 class Scored:
     """A table whose scores are computed once for all choices."""
 
@@ -109,9 +113,9 @@ class Scored:
         if (measure, j) not in self._known:
             records = self._records
             if j is None:
-                scores = records.each_feature(records.scorer(measure, None).score, n_jobs=1)
+                scores = records.each_feature(records.scorer(measure, _SOURCE).score, n_jobs=1)
             else:
-                scores = records.scores_against(j, measure, (), 1, None)
+                scores = records.scores_against(j, measure, (), 1, _SOURCE)
             self._known[measure, j] = to_grid(np.array(scores))
         return self._known[measure, j]
 
@@ -169,6 +173,7 @@ def main():
         cells = [*product(("tuned", "reported"), COPIES, ["mtv_r"], (K,))]
         cells += [*product(["reported"], ["copies"], ["mtv_r"], (3, 10))]
         cells += [*product(("tuned", "reported"), COPIES, ["mic_r"], (K,))]
+        cells += [*product(["reported"], ("copies", "groups"), ("spearman", "chatterjee"), (K,))]
         for cell, redundancy, n_epsilon in product(["copies"], (0.0, 0.5, 1.0), (1000, 3000)):
             writer.writerow(fitted(cell, "mtv_r", n_epsilon, redundancy, qualities[cell]))
             file.flush()

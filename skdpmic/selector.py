@@ -64,6 +64,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
+    redundancy : float, default=0.0
+        With ``release="support"``: how much features count less that say what others say. The first one has the largest
+        score; each of the others the largest score less `redundancy` times its mean score with those chosen before it.
+        0 chooses the k best by themselves. 1 finds more where columns say the same, for noise nearly twice as large; it
+        takes enough rows for that (``docs/redundancy.md``), and `fit`, not chunks or sketches.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
@@ -110,7 +115,8 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     epsilon_per_feature_ : float
         How much a score is worth: ``epsilon / n_features`` with Laplace noise; with Gaussian noise, the epsilon of
         Laplace noise on one score that has the same standard deviation. With ``release="support"``, the sensitivity of
-        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism.
+        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism, and
+        with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
     noise_scale_ : float
         Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian. With
         ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism. With
@@ -118,9 +124,10 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
         Records in each part of a feature (rows) and of the target (columns), with noise; only with
         ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` draws it.
-    support_mechanism_ : {"one-shot", "exponential"}
+    support_mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
         What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
-        delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
+        delta; so does "permute-and-flip" with `redundancy`, which draws it anew for each choice; "exponential" chooses
+        k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -142,6 +149,10 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     Notes
     -----
     After a fit with ``release="scores"``, changing `k` or `threshold` costs no further budget.
+
+    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen but the last, and has
+    to give the same rows each time. Of a feature that others are compared with, missing numbers count as the lower end
+    of its range.
 
     ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon`, `k` or `release` may compare
     features by slightly different grids.
@@ -165,6 +176,14 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     array([3])
     >>> selector.transform(X).shape
     (5000, 1)
+
+    Where a column says the same as another one, that is chosen with something new:
+
+    >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
+    >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45), "release": "support"}
+    >>> chosen = [DPMICSelector(2, redundancy=a, **public).fit(X, y).get_support(indices=True) for a in (0, 1)]
+    >>> chosen[0].tolist(), 5 in chosen[1]
+    ([3, 4], True)
 
     Where these are five rows each of a thousand people:
 

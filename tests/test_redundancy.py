@@ -14,11 +14,13 @@ from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, search_cost
 from skdpmic.counting import chunks
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics.mic_r import MicRGrids
 from skdpmic.table.shape import Shape
-from skdpmic.table.targets import NumericTarget
+from skdpmic.table.targets import NumericTarget, target_of_feature
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 N = 400
@@ -144,19 +146,18 @@ def test_a_ledger_is_charged_once_and_search_cost_says_so(tmp_path, delta, k):
     assert ledger.spent()[0] <= 2.0
 
 
-def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise():
-    """Against a feature of three parts MICr's rounding errors are others than against numbers: the largest counts."""
+def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise(monkeypatch):
+    """If scores with labels could move further than those with numbers, as by larger rounding errors: these count."""
+    of_labels = 1e-6
+    monkeypatch.setattr(MicRGrids, "rounding_error", lambda self, shape: of_labels if self.n_classes == 4 else 0)
     X, y = with_copies()
     X[:, 0] = X[:, 0] > 0.5
-    given = {"target_bounds": (0, 1), "bounds": {j: (0, 1) for j in range(1, 8)}, "categories": {0: [0, 1]}}
-    selector = DPMICSelector(3, redundancy=1.0, release="support", epsilon=2.0, **given).fit(X, y)
-    way = selector._way(8)
-    measure = statistic_named("mic_r", "miller-madow").measure("auto", "auto", N, way.epsilon_per_feature, None)
-    scales = selector._public_scales(8)
-    against = [measure.against(scale, N, way.epsilon_per_feature) for scale in scales]
-    assert {each.n_classes for each in against} == {None, 4}
-    steps = max(each.steps(Shape(N, scales)) for each in against)
-    assert selector.noise_scale_ == greedy_for_budget(2.0, 0.0, 3, 1.0, steps).noise_scale
+    noise = {}
+    for kind, of_first in [("numbers", {"bounds": (0, 1)}), ("labels", {"bounds": (0, 1), "categories": {0: [0, 1]}})]:
+        selector = DPMICSelector(3, redundancy=1.0, release="support", epsilon=2.0, target_bounds=(0, 1), **of_first)
+        noise[kind] = selector.fit(X, y).noise_scale_
+        assert selector.plan(N, 8)[0].noise_scale == noise[kind]
+    assert noise["labels"] - noise["numbers"] == pytest.approx(2 * (1 + 2 * 2) / 2.0 * 2 * of_labels, rel=0.01)
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------
@@ -208,6 +209,26 @@ def test_an_estimator_keeps_nothing_but_what_is_published():
     assert pickle.loads(pickle.dumps(fitted)).ranking_.tolist() == fitted.ranking_.tolist()
     assert not hasattr(fitted, "scores_")
     assert clone(fitted).get_params() == fitted.get_params()
+
+
+# --- A feature in the target's place ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column, scale, expected",
+    [
+        ([0.2, np.nan, 7.0], (0.0, 1.0), [0.2, 0.0, 7.0]),
+        ([np.nan, np.nan, -1.0], (-5.0, 1.0), [-5.0, -5.0, -1.0]),
+        ([2, 0, 3], Nominal(2), [2, 0, 3]),
+    ],
+)
+def test_each_value_is_placed_by_itself(column, scale, expected):
+    kind = np.uint32 if isinstance(scale, Nominal) else np.float64
+    target = target_of_feature(np.array(column, dtype=kind), scale)
+    assert target.values.tolist() == expected
+    assert target.n_classes == (4 if isinstance(scale, Nominal) else None)
+    one_by_one = [target_of_feature(np.array([value], dtype=kind), scale).values[0] for value in column]
+    assert target.values.tolist() == one_by_one
 
 
 # --- Tables of every kind, wherever they lie --------------------------------------------------------------------------
