@@ -19,6 +19,7 @@ of kind "fit" are of fits of DPMICSelector, as a user makes them.
 """
 
 import csv
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -183,5 +184,45 @@ def main():
                 file.flush()
 
 
+# --- The picture ------------------------------------------------------------------------------------------------------
+
+TITLES = {
+    "copies": "8, 5, 3, 2, 1, 1 copies of six signals",
+    "groups": "six groups of 4 related features",
+    "none": "six features, none like another",
+}
+LINES = [("mtv_r", 0.0, "C7"), ("mtv_r", 0.5, "C0"), ("mtv_r", 1.0, "C1"), ("mtv_r", 2.0, "C3")]
+LINES += [("mic_r", 0.0, "C7"), ("mic_r", 1.0, "C1")]
+
+
+def picture():
+    """R² by n epsilon, with two standard errors either way."""
+    from matplotlib.figure import Figure
+
+    with FILE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    for place, (axes, kind) in enumerate(zip(figure.subplots(1, 3, sharey=True), COPIES, strict=True)):
+        for statistic, redundancy, color in LINES:
+            line = [
+                (int(row["n_epsilon"]), float(row["r2"]), 2 * float(row["standard_error"]))
+                for row in rows
+                if (row["phase"], row["kind"], row["statistic"], row["k"]) == ("reported", kind, statistic, str(K))
+                and float(row["redundancy"]) == redundancy
+            ]
+            x, r2, error = zip(*line, strict=True)
+            style = {"color": color, "linestyle": "-" if statistic == "mtv_r" else ":", "marker": "."}
+            axes.errorbar(x, r2, error, capsize=2, label=f"{statistic}, redundancy={redundancy:g}", **style)
+        (ceiling,) = (float(row["r2"]) for row in rows if (row["phase"], row["kind"]) == ("ceiling", kind))
+        axes.axhline(ceiling, color="0.8", zorder=0)
+        axes.set(xscale="log", ylim=(0, 0.76), title=TITLES[kind], xlabel="number of records times epsilon")
+        axes.title.set_size("medium")
+        if place == 0:
+            axes.set_ylabel("R² on fresh rows, of 5 features")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
+    figure.savefig(PICTURE, dpi=90)
+
+
 if __name__ == "__main__":
-    main()
+    picture() if "--picture" in sys.argv else main()

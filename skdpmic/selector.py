@@ -14,6 +14,8 @@ from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
+MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/redundancy.md
+
 
 class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
     """Select features by a differentially private measure of their dependence on the target.
@@ -296,6 +298,18 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         if self.threshold is None and self.k != "all" and self.k > n_features:
             warnings.warn(
                 f"k={self.k} is greater than n_features={n_features}. All the features will be returned.",
+                stacklevel=stacklevel + 1,
+            )
+
+    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+        super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+        if isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
+            enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
+            warnings.warn(
+                f"redundancy={self.redundancy:g} seldom pays for its noise here: with n_samples={shape.n_groups:,}, "
+                f"epsilon={self.epsilon:g} and k={way.k} noise_scale_ is {mechanism.noise_scale:.2g}, and which "
+                f"features say the same is known from about {MOST_NOISE:g} downwards: where n_samples * epsilon is "
+                f"{enough:,.0f} or more. statistic='mtv_r', a smaller redundancy and a smaller k have less noise.",
                 stacklevel=stacklevel + 1,
             )
 

@@ -29,3 +29,13 @@ def test_people(tmp_path, capsys, monkeypatch):
             exec(code, names)
             assert capsys.readouterr().out == printed
     assert os.listdir() == ["patients.db"]
+
+
+def test_redundancy(capsys):
+    """Scores that decide are more than 20 scales of the noise apart."""
+    names = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for code, printed in blocks("redundancy.md"):
+            exec(code, names)
+            assert capsys.readouterr().out == printed

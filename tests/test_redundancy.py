@@ -17,6 +17,7 @@ from skdpmic.counting import chunks
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
+from skdpmic.selector import MOST_NOISE
 from skdpmic.statistics import STATISTICS, statistic_named
 from skdpmic.statistics.mic_r import MicRGrids
 from skdpmic.table.shape import Shape
@@ -389,10 +390,60 @@ def test_a_sketch_of_pairs_is_that_of_the_columns():
     assert to_grid(scores).tolist() == to_grid(np.array([against.score(x, (0.0, 1.0)) for x in X.T])).tolist()
 
 
-def test_warnings_come_from_the_call_of_fit():
-    X, y = with_copies(n=60)
+# --- The warning ------------------------------------------------------------------------------------------------------
+
+
+def warnings_of(fit):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        greedy(3, epsilon=0.5).fit(X, y)
-    assert caught
-    assert {warning.filename for warning in caught} == {__file__}
+        fit()
+    return [warning for warning in caught if "seldom pays" in str(warning.message)]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_noise_for_which_redundancy_does_not_pay_is_warned_of(name, delta):
+    X, y = with_copies()
+    given = {"statistic": name, "delta": delta, "release": "support"} | public(name)
+    epsilon = 1.0
+    scale = DPMICSelector(3, redundancy=1.0, epsilon=epsilon, **given).fit(X, y).noise_scale_
+    enough = epsilon * scale / MOST_NOISE  # noise falls as epsilon grows: without delta, by one over it
+    for share, is_warned in [(0.98, True), (1.02, False)] if delta == 0 else [(0.1, True), (10.0, False)]:
+        selector = DPMICSelector(3, redundancy=1.0, epsilon=share * enough, **given)
+        caught = warnings_of(lambda selector=selector: selector.fit(X, y))
+        assert len(caught) == is_warned
+        assert (selector.noise_scale_ > MOST_NOISE) == is_warned
+        assert all(warning.filename == __file__ for warning in caught)
+    for quiet in (DPMICSelector(3, epsilon=0.1, **given), DPMICSelector(1, redundancy=1.0, epsilon=0.1, **given)):
+        assert warnings_of(lambda quiet=quiet: quiet.fit(X, y)) == []
+
+
+def test_the_warning_says_how_much_is_needed_before_the_charge(tmp_path):
+    X, y = with_copies()
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=5.0)
+    selector = greedy(k=5, statistic="mtv_r", epsilon=0.5, ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="redundancy=")
+        with pytest.raises(UserWarning, match=r"redundancy=1 seldom pays .*n_samples=400, epsilon=0.5 and k=5") as said:
+            selector.fit(X, y)
+    assert ledger.entries() == []
+    # 2 (4 / n) (1 + 4 * 2) / epsilon is 0.125
+    assert "noise_scale_ is 0.36, and which features say the same is known from about 0.125 downwards" in str(
+        said.value
+    )
+    assert "where n_samples * epsilon is 575 or more" in str(said.value)
+
+
+@pytest.mark.parametrize("way", ["lazy", "people"])
+def test_the_warning_comes_whichever_way_the_records_come(way):
+    X, y = with_copies()
+    if way == "lazy":
+        frame = pytest.importorskip("polars").DataFrame(X).lazy()
+        caught = warnings_of(lambda: greedy(statistic="mtv_r", epsilon=0.5).fit(frame, y))
+    else:
+        groups = np.arange(N) // 2
+        selector = greedy(statistic="mtv_r", epsilon=1.0, max_rows_per_group=2)
+        caught = warnings_of(lambda: selector.fit(X, y, groups=groups))
+        assert "n_samples=200" in str(caught[0].message)
+    (warning,) = caught
+    assert warning.filename == __file__
