@@ -1,7 +1,6 @@
 """Private choice of features: the selector."""
 
 import numbers
-import sys
 import warnings
 
 import numpy as np
@@ -14,6 +13,7 @@ from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
+LARGEST_REDUNDANCY = 1e100  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/redundancy.md
 
 
@@ -259,8 +259,10 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
 
     def _check_redundancy(self):
         is_number = isinstance(self.redundancy, numbers.Real) and not isinstance(self.redundancy, bool)
-        if not is_number or not 0 <= self.redundancy <= sys.float_info.max:
-            raise ValueError(f"redundancy must be a finite number >= 0, got {self.redundancy!r}.")
+        if not is_number or not 0 <= self.redundancy <= LARGEST_REDUNDANCY:
+            raise ValueError(
+                f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
+            )
         if self.redundancy > 0 and self.release != "support":
             raise ValueError(
                 f"redundancy must be 0 with release={self.release!r}, as it is taken off while features are chosen, "
@@ -306,7 +308,7 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         if isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(
-                f"redundancy={self.redundancy:g} seldom pays for its noise here: with n_samples={shape.n_groups:,}, "
+                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with n_samples={shape.n_groups:,}, "
                 f"epsilon={self.epsilon:g} and k={way.k} noise_scale_ is {mechanism.noise_scale:.2g}, and which "
                 f"features say the same is known from about {MOST_NOISE:g} downwards: where n_samples * epsilon is "
                 f"{enough:,.0f} or more. statistic='mtv_r', a smaller redundancy and a smaller k have less noise.",
