@@ -13,7 +13,7 @@ from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
 
-LARGEST_REDUNDANCY = 1e100  # noise for much more, as an integer, would be too large to become a float
+LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/redundancy.md
 
 
@@ -308,10 +308,11 @@ class DPMICSelector(SelectorMixin, PrivateEstimatorOfPieces):
         if isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(
-                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with n_samples={shape.n_groups:,}, "
-                f"epsilon={self.epsilon:g} and k={way.k} noise_scale_ is {mechanism.noise_scale:.2g}, and which "
-                f"features say the same is known from about {MOST_NOISE:g} downwards: where n_samples * epsilon is "
-                f"{enough:,.0f} or more. statistic='mtv_r', a smaller redundancy and a smaller k have less noise.",
+                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "
+                f"n_samples={shape.n_groups:,}, epsilon={self.epsilon:g} and k={way.k} noise_scale_ is "
+                f"{mechanism.noise_scale:.2g}, and which features say the same is known from about {MOST_NOISE:g} "
+                f"downwards: where n_samples * epsilon is {enough:,.0f} or more. statistic='mtv_r', a smaller "
+                "redundancy and a smaller k have less noise.",
                 stacklevel=stacklevel + 1,
             )
 

@@ -165,17 +165,17 @@ def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise(monkeypatch):
 # --- What is refused --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("redundancy", [-0.1, 1e101, math.inf, math.nan, "1", None, True, 1j, [1.0]])
+@pytest.mark.parametrize("redundancy", [-0.1, 1e31, math.inf, math.nan, "1", None, True, 1j, [1.0]])
 def test_redundancy_is_a_finite_number(redundancy, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=5.0)
-    with pytest.raises(ValueError, match=r"redundancy must be a number >= 0, and at most 1e\+100, got "):
+    with pytest.raises(ValueError, match=r"redundancy must be a number >= 0, and at most 1e\+30, got "):
         greedy(redundancy=redundancy, ledger=ledger).fit(*with_copies())
     assert ledger.entries() == []
 
 
 @pytest.mark.filterwarnings("ignore:noise drowns everything", "ignore:redundancy=")
 @pytest.mark.parametrize("delta, epsilon", [(0.0, 1e-100), (1e-6, 1e-3)])
-@pytest.mark.parametrize("redundancy", [1e-100, np.float32(0.5), Fraction(1, 3), 1e100])
+@pytest.mark.parametrize("redundancy", [1e-100, np.float32(0.5), Fraction(1, 3), 1e30])
 def test_the_smallest_and_the_largest_redundancy_have_a_noise(redundancy, delta, epsilon):
     X, y = with_copies(n=40)
     selector = greedy(3, redundancy, statistic="mtv_r", epsilon=epsilon, delta=delta).fit(X, y)
