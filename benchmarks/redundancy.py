@@ -19,6 +19,7 @@ of kind "fit" are of fits of DPMICSelector, as a user makes them.
 """
 
 import csv
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from tqdm import tqdm
 
 from skdpmic import DPMICSelector
 from skdpmic.privacy.mechanisms import to_grid
+from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import BestFeatures, GreedyFeatures
 from skdpmic.statistics import statistic_named
 from skdpmic.table.records import Records
@@ -50,7 +52,7 @@ COPIES = {"copies": (8, 5, 3, 2, 1, 1), "groups": (4,) * 6, "none": (1,) * 6}
 NEAR = {"copies": 0.03, "groups": 0.12, "none": 0.03}  # standard deviation of what tells a feature from its signal
 REDUNDANCIES = (0.0, 0.25, 0.5, 1.0, 2.0)
 N_EPSILONS = (300, 1000, 3000, 10_000, 30_000)
-TABLES = {"mtv_r": (10, 30), "mic_r": (3, 8)}  # tuned on, and reported
+TABLES = {"mtv_r": (10, 30), "mic_r": (3, 8), "spearman": (0, 8), "chatterjee": (0, 8)}  # tuned on, and reported
 N_DRAWS = 20
 N_FITS = 40
 NAMES = ("phase", "kind", "statistic", "k", "n_epsilon", "redundancy", "r2", "standard_error", "n_tables")
@@ -98,6 +100,9 @@ class Noise:
         return int(np.argmax(worth.astype(float) + self._rng.exponential(self._scale, size=len(worth))))
 
 
+_SOURCE = entropy_source(0)  # of the order of equal values, of which there are hardly any
+
+
 class Scored:
     """A table whose scores are computed once for all choices."""
 
@@ -109,9 +114,9 @@ class Scored:
         if (measure, j) not in self._known:
             records = self._records
             if j is None:
-                scores = records.each_feature(records.scorer(measure, None).score, n_jobs=1)
+                scores = records.each_feature(records.scorer(measure, _SOURCE).score, n_jobs=1)
             else:
-                scores = records.scores_against(j, measure, (), 1, None)
+                scores = records.scores_against(j, measure, (), 1, _SOURCE)
             self._known[measure, j] = to_grid(np.array(scores))
         return self._known[measure, j]
 
@@ -169,6 +174,7 @@ def main():
         cells = [*product(("tuned", "reported"), COPIES, ["mtv_r"], (K,))]
         cells += [*product(["reported"], ["copies"], ["mtv_r"], (3, 10))]
         cells += [*product(("tuned", "reported"), COPIES, ["mic_r"], (K,))]
+        cells += [*product(["reported"], ("copies", "groups"), ("spearman", "chatterjee"), (K,))]
         for cell, redundancy, n_epsilon in product(["copies"], (0.0, 0.5, 1.0), (1000, 3000)):
             writer.writerow(fitted(cell, "mtv_r", n_epsilon, redundancy, qualities[cell]))
             file.flush()
@@ -178,5 +184,45 @@ def main():
                 file.flush()
 
 
+# --- The picture ------------------------------------------------------------------------------------------------------
+
+TITLES = {
+    "copies": "8, 5, 3, 2, 1, 1 copies of six signals",
+    "groups": "six groups of 4 related features",
+    "none": "six features, none like another",
+}
+LINES = [("mtv_r", 0.0, "C7"), ("mtv_r", 0.5, "C0"), ("mtv_r", 1.0, "C1"), ("mtv_r", 2.0, "C3")]
+LINES += [("mic_r", 0.0, "C7"), ("mic_r", 1.0, "C1")]
+
+
+def picture():
+    """R² by n epsilon, with two standard errors either way."""
+    from matplotlib.figure import Figure
+
+    with FILE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    for place, (axes, kind) in enumerate(zip(figure.subplots(1, 3, sharey=True), COPIES, strict=True)):
+        for statistic, redundancy, color in LINES:
+            line = [
+                (int(row["n_epsilon"]), float(row["r2"]), 2 * float(row["standard_error"]))
+                for row in rows
+                if (row["phase"], row["kind"], row["statistic"], row["k"]) == ("reported", kind, statistic, str(K))
+                and float(row["redundancy"]) == redundancy
+            ]
+            x, r2, error = zip(*line, strict=True)
+            style = {"color": color, "linestyle": "-" if statistic == "mtv_r" else ":", "marker": "."}
+            axes.errorbar(x, r2, error, capsize=2, label=f"{statistic}, redundancy={redundancy:g}", **style)
+        (ceiling,) = (float(row["r2"]) for row in rows if (row["phase"], row["kind"]) == ("ceiling", kind))
+        axes.axhline(ceiling, color="0.8", zorder=0)
+        axes.set(xscale="log", ylim=(0, 0.76), title=TITLES[kind], xlabel="number of records times epsilon")
+        axes.title.set_size("medium")
+        if place == 0:
+            axes.set_ylabel("R² on fresh rows, of 5 features")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
+    figure.savefig(PICTURE, dpi=90)
+
+
 if __name__ == "__main__":
-    main()
+    picture() if "--picture" in sys.argv else main()

@@ -193,7 +193,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
             return
         n_wanted = self._n_wanted(shape.n_features)
         n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
-        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law)
+        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, way.draws_anew)
         if missed > by_lot / 2:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "

@@ -29,6 +29,8 @@ class LaplaceScores:
     epsilon: float
     n_features: int
 
+    draws_anew = False  # noise, for each feature that is chosen
+
     @property
     def cost(self):
         """What the ledger is charged."""
@@ -133,6 +135,8 @@ class BestFeatures:
     delta: float
     k: int
 
+    draws_anew = False
+
     @property
     def cost(self):
         """What the ledger is charged."""
@@ -182,6 +186,8 @@ class GreedyFeatures(BestFeatures):
     """Which k features are the best in turn, each by its score less what those before it tell, too."""
 
     redundancy: float
+
+    draws_anew = True
 
     @property
     def cost(self):

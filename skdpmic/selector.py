@@ -1,7 +1,7 @@
 """Private choice of features: the selector."""
 
 import numbers
-import sys
+import warnings
 
 from scipy import stats
 
@@ -9,6 +9,9 @@ from skdpmic.checks.fitted import check_published
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
+
+LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
+MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/redundancy.md
 
 
 class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
@@ -65,6 +68,11 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
+    redundancy : float, default=0.0
+        With ``release="support"``: how much features count less that say what others say. The first one has the largest
+        score; each of the others the largest score less `redundancy` times its mean score with those chosen before it.
+        0 chooses the k best by themselves. 1 finds more where columns say the same, for noise nearly twice as large; it
+        takes enough rows for that (``docs/redundancy.md``), and `fit`, not chunks or sketches.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
@@ -111,7 +119,8 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     epsilon_per_feature_ : float
         How much a score is worth: ``epsilon / n_features`` with Laplace noise; with Gaussian noise, the epsilon of
         Laplace noise on one score that has the same standard deviation. With ``release="support"``, the sensitivity of
-        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism.
+        a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot mechanism, and
+        with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
     noise_scale_ : float
         Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian. With
         ``release="support"``, of one-sided exponential noise, or of Gumbel noise with the exponential mechanism. With
@@ -119,9 +128,10 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
         Records in each part of a feature (rows) and of the target (columns), with noise; only with
         ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` draws it.
-    support_mechanism_ : {"one-shot", "exponential"}
+    support_mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
         What chose the features; only with ``release="support"``. "one-shot" adds exponential noise once and needs no
-        delta; "exponential" chooses k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
+        delta; so does "permute-and-flip" with `redundancy`, which draws it anew for each choice; "exponential" chooses
+        k times by the exponential mechanism, where `delta` > 0 makes that less noisy.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -145,6 +155,10 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     -----
     After a fit with ``release="scores"``, changing `k`, `threshold` or `fdr` costs no further budget.
 
+    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen but the last, and has
+    to give the same rows each time. Of a feature that others are compared with, missing numbers count as the lower end
+    of its range.
+
     ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon`, `k` or `release` may compare
     features by slightly different grids.
 
@@ -167,6 +181,14 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     array([3])
     >>> selector.transform(X).shape
     (5000, 1)
+
+    Where a column says the same as another one, that is chosen with something new:
+
+    >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
+    >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45), "release": "support"}
+    >>> chosen = [DPMICSelector(2, redundancy=a, **public).fit(X, y).get_support(indices=True) for a in (0, 1)]
+    >>> chosen[0].tolist(), 5 in chosen[1]
+    ([3, 4], True)
 
     Where these are five rows each of a thousand people:
 
@@ -242,8 +264,10 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
 
     def _check_redundancy(self):
         is_number = isinstance(self.redundancy, numbers.Real) and not isinstance(self.redundancy, bool)
-        if not is_number or not 0 <= self.redundancy <= sys.float_info.max:
-            raise ValueError(f"redundancy must be a finite number >= 0, got {self.redundancy!r}.")
+        if not is_number or not 0 <= self.redundancy <= LARGEST_REDUNDANCY:
+            raise ValueError(
+                f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
+            )
         if self.redundancy > 0 and self.release != "support":
             raise ValueError(
                 f"redundancy must be 0 with release={self.release!r}, as it is taken off while features are chosen, "
@@ -296,6 +320,19 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         super()._warn(n_features, stacklevel + 1)
         if self._keeps_k():
             warn_of_k(self.k, n_features, stacklevel + 1)
+
+    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+        super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+        if isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
+            enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
+            warnings.warn(
+                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "
+                f"n_samples={shape.n_groups:,}, epsilon={self.epsilon:g} and k={way.k} noise_scale_ is "
+                f"{mechanism.noise_scale:.2g}, and which features say the same is known from about {MOST_NOISE:g} "
+                f"downwards: where n_samples * epsilon is {enough:,.0f} or more. statistic='mtv_r', a smaller "
+                "redundancy and a smaller k have less noise.",
+                stacklevel=stacklevel + 1,
+            )
 
     def _n_wanted(self, n_features):
         return self._n_to_keep(n_features) if self._keeps_k() else None

@@ -28,6 +28,11 @@ SCORES_LAW = (
     "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour"
     "[here0-there0-1.0]"
 )
+GREEDY = (
+    "privacy/test_greedy.py::"
+    "test_no_list_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_half_the_noise_is_too_little"
+)
+GREEDY_LAW = "privacy/test_greedy.py::test_published_lists_follow_the_exact_law"
 SAME_EPSILON = "privacy/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
 PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
@@ -223,6 +228,32 @@ MUTANTS = [
     Mutant("privacy/top_k.py", "scale_for_rho(rho_for(epsilon, delta), k, steps)",
            "scale_for_rho(rho_for(epsilon, delta), 1, steps)",
            "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
+    Mutant("privacy/greedy.py", "2 * (first + (k - 1) * later)", "(first + (k - 1) * later)", f"{GREEDY}[1.0-1.0]"),
+    Mutant("privacy/greedy.py", "2 * (first + (k - 1) * later)", "2 * later", f"{GREEDY}[1.0-1.0]"),
+    Mutant("privacy/greedy.py", "steps, steps + math.ceil(alpha * steps)", "steps, steps", f"{GREEDY}[1.0-4.0]"),
+    Mutant("privacy/greedy.py", "math.ceil(alpha * steps)", "math.floor(alpha * steps)",
+           "privacy/test_greedy.py::test_the_scale_is_that_of_the_theorem[1e-09-8]"),
+    Mutant("privacy/greedy.py", "first**2 + (k - 1) * later**2, 1)", "k * first**2, 1)",
+           "privacy/test_greedy.py::test_with_delta_the_scale_is_that_of_the_theorem_where_it_is_less_noise[40-1.0]"),
+    Mutant("privacy/greedy.py", "        while len(chosen) < self.k:\n",
+           "        once = source(4)\n        while len(chosen) < self.k:\n"
+           "            source = np.random.RandomState(int.from_bytes(once, 'little')).bytes\n",
+           f"{GREEDY_LAW}[redundancy1-OneShotTopK-by_geometric_noise]"),
+    Mutant("privacy/greedy.py", "(denominator * max(n_chosen, 1))", "denominator",
+           "privacy/test_greedy.py::test_without_noise_the_choice_is_the_naive_one"),
+    Mutant("release.py", "steps = max(each.steps(shape) for each in measures)", "steps = measure.steps(shape)",
+           "test_redundancy.py::test_kinds_of_features_that_can_be_chosen_decide_on_the_noise"),
+    Mutant("release.py", "if greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy):", "if True:",
+           "test_redundancy.py::test_the_noise_is_that_of_the_formula_and_of_the_plan[mtv_r-0.002-8-1.0]"),
+    Mutant("table/records.py", "column if self.rows is None else column[self.rows]", "column[: self.n_samples]",
+           "test_redundancy.py::test_chosen_rows_of_people_are_the_same_for_all_pairs"),
+    Mutant("table/targets.py", "np.where(np.isnan(values), scale[0], values)",
+           "np.where(np.isnan(values), np.nanmean(values), values)",
+           "test_redundancy.py::test_each_value_is_placed_by_itself[column1-scale1-expected1]"),
+    Mutant("counting/sketched.py", "if sketch.n_samples != self.n_samples:", "if False:",
+           "test_redundancy.py::test_other_records_at_the_next_reading_are_noticed"),
+    Mutant("selector.py", "if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:", "if False:",
+           "test_redundancy.py::test_counts_with_the_target_are_not_enough[fit_sketch]"),
     Mutant("privacy/noise.py", "~(negative & (magnitude == 0))", "~(negative & False)",
            "privacy/test_audit_exact.py::test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law[2]"),
     Mutant("privacy/noise.py", "np.flatnonzero(draws >= bound)", "np.flatnonzero(draws > bound)",

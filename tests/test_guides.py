@@ -49,3 +49,8 @@ def test_planning(capsys):
 def test_significance(capsys):
     """Noise does not decide what is printed: the two scores are more than 150 times its scale."""
     run("significance.md", capsys)
+
+
+def test_redundancy(capsys):
+    """Scores that decide are more than 20 scales of the noise apart."""
+    run("redundancy.md", capsys)

@@ -115,12 +115,13 @@ def test_the_warning_does_not_depend_on_the_data():
 
 
 @pytest.mark.slow
-def test_the_chance_that_is_stated_is_that_of_the_fit():
+@pytest.mark.parametrize("redundancy", [0.0, 1.0])
+def test_the_chance_that_is_stated_is_that_of_the_fit(redundancy):
     # Kendall's score of a feature that is the target is 1, that of one without variance 0. 1,500 fits: a standard
     # error of 0.013.
     X, y = table(n=40, d=6)
     X[:, 1:] = 0.5
-    estimator = DPMICSelector(2, statistic="kendall", release="support", epsilon=0.3)
+    estimator = DPMICSelector(2, statistic="kendall", release="support", epsilon=0.3, redundancy=redundancy)
     message = drowning(lambda: estimator.fit(X, y))
     stated = float(message.partition("scores of 0 with probability ")[2].partition(",")[0])
     with warnings.catch_warnings():

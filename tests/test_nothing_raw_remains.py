@@ -125,6 +125,14 @@ def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic,
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_equal_choices_leave_equal_estimators(statistic, monkeypatch):
+    monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, worth, source: len(worth) // 2)
+    settings = {"statistic": statistic, "release": "support", "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [DPMICSelector(k=3, **settings).fit(*table) for table in neighbours()]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
 def test_equal_noisy_tables_leave_equal_estimators(estimator, way, monkeypatch):

@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -14,11 +15,14 @@ from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, search_cost
 from skdpmic.counting import chunks
+from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
+from skdpmic.selector import MOST_NOISE
 from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics.mic_r import MicRGrids
 from skdpmic.table.shape import Shape
-from skdpmic.table.targets import NumericTarget
+from skdpmic.table.targets import NumericTarget, target_of_feature
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 N = 400
@@ -144,30 +148,38 @@ def test_a_ledger_is_charged_once_and_search_cost_says_so(tmp_path, delta, k):
     assert ledger.spent()[0] <= 2.0
 
 
-def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise():
-    """Against a feature of three parts MICr's rounding errors are others than against numbers: the largest counts."""
+def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise(monkeypatch):
+    """If scores with labels could move further than those with numbers, as by larger rounding errors: these count."""
+    of_labels = 1e-6
+    monkeypatch.setattr(MicRGrids, "rounding_error", lambda self, shape: of_labels if self.n_classes == 4 else 0)
     X, y = with_copies()
     X[:, 0] = X[:, 0] > 0.5
-    given = {"target_bounds": (0, 1), "bounds": {j: (0, 1) for j in range(1, 8)}, "categories": {0: [0, 1]}}
-    selector = DPMICSelector(3, redundancy=1.0, release="support", epsilon=2.0, **given).fit(X, y)
-    way = selector._way(8)
-    measure = statistic_named("mic_r", "miller-madow").measure("auto", "auto", N, way.epsilon_per_feature, None)
-    scales = selector._public_scales(8)
-    against = [measure.against(scale, N, way.epsilon_per_feature) for scale in scales]
-    assert {each.n_classes for each in against} == {None, 4}
-    steps = max(each.steps(Shape(N, scales)) for each in against)
-    assert selector.noise_scale_ == greedy_for_budget(2.0, 0.0, 3, 1.0, steps).noise_scale
+    noise = {}
+    for kind, of_first in [("numbers", {"bounds": (0, 1)}), ("labels", {"bounds": (0, 1), "categories": {0: [0, 1]}})]:
+        selector = DPMICSelector(3, redundancy=1.0, release="support", epsilon=2.0, target_bounds=(0, 1), **of_first)
+        noise[kind] = selector.fit(X, y).noise_scale_
+        assert selector.plan(N, 8)[0].noise_scale == noise[kind]
+    assert noise["labels"] - noise["numbers"] == pytest.approx(2 * (1 + 2 * 2) / 2.0 * 2 * of_labels, rel=0.01)
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("redundancy", [-0.1, math.inf, math.nan, "1", None, True, 1j, [1.0]])
+@pytest.mark.parametrize("redundancy", [-0.1, 1e31, math.inf, math.nan, "1", None, True, 1j, [1.0]])
 def test_redundancy_is_a_finite_number(redundancy, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=5.0)
-    with pytest.raises(ValueError, match=r"redundancy must be a finite number >= 0, got "):
+    with pytest.raises(ValueError, match=r"redundancy must be a number >= 0, and at most 1e\+30, got "):
         greedy(redundancy=redundancy, ledger=ledger).fit(*with_copies())
     assert ledger.entries() == []
+
+
+@pytest.mark.filterwarnings("ignore:noise drowns everything", "ignore:redundancy=")
+@pytest.mark.parametrize("delta, epsilon", [(0.0, 1e-100), (1e-6, 1e-3)])
+@pytest.mark.parametrize("redundancy", [1e-100, np.float32(0.5), Fraction(1, 3), 1e30])
+def test_the_smallest_and_the_largest_redundancy_have_a_noise(redundancy, delta, epsilon):
+    X, y = with_copies(n=40)
+    selector = greedy(3, redundancy, statistic="mtv_r", epsilon=epsilon, delta=delta).fit(X, y)
+    assert 0 < selector.noise_scale_ < math.inf
 
 
 def test_redundancy_is_of_the_support_only():
@@ -208,6 +220,26 @@ def test_an_estimator_keeps_nothing_but_what_is_published():
     assert pickle.loads(pickle.dumps(fitted)).ranking_.tolist() == fitted.ranking_.tolist()
     assert not hasattr(fitted, "scores_")
     assert clone(fitted).get_params() == fitted.get_params()
+
+
+# --- A feature in the target's place ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column, scale, expected",
+    [
+        ([0.2, np.nan, 7.0], (0.0, 1.0), [0.2, 0.0, 7.0]),
+        ([np.nan, np.nan, -1.0], (-5.0, 1.0), [-5.0, -5.0, -1.0]),
+        ([2, 0, 3], Nominal(2), [2, 0, 3]),
+    ],
+)
+def test_each_value_is_placed_by_itself(column, scale, expected):
+    kind = np.uint32 if isinstance(scale, Nominal) else np.float64
+    target = target_of_feature(np.array(column, dtype=kind), scale)
+    assert target.values.tolist() == expected
+    assert target.n_classes == (4 if isinstance(scale, Nominal) else None)
+    one_by_one = [target_of_feature(np.array([value], dtype=kind), scale).values[0] for value in column]
+    assert target.values.tolist() == one_by_one
 
 
 # --- Tables of every kind, wherever they lie --------------------------------------------------------------------------
@@ -368,10 +400,60 @@ def test_a_sketch_of_pairs_is_that_of_the_columns():
     assert to_grid(scores).tolist() == to_grid(np.array([against.score(x, (0.0, 1.0)) for x in X.T])).tolist()
 
 
-def test_warnings_come_from_the_call_of_fit():
-    X, y = with_copies(n=60)
+# --- The warning ------------------------------------------------------------------------------------------------------
+
+
+def warnings_of(fit):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        greedy(3, epsilon=0.5).fit(X, y)
-    assert caught
-    assert {warning.filename for warning in caught} == {__file__}
+        fit()
+    return [warning for warning in caught if "seldom pays" in str(warning.message)]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_noise_for_which_redundancy_does_not_pay_is_warned_of(name, delta):
+    X, y = with_copies()
+    given = {"statistic": name, "delta": delta, "release": "support"} | public(name)
+    epsilon = 1.0
+    scale = DPMICSelector(3, redundancy=1.0, epsilon=epsilon, **given).fit(X, y).noise_scale_
+    enough = epsilon * scale / MOST_NOISE  # noise falls as epsilon grows: without delta, by one over it
+    for share, is_warned in [(0.98, True), (1.02, False)] if delta == 0 else [(0.1, True), (10.0, False)]:
+        selector = DPMICSelector(3, redundancy=1.0, epsilon=share * enough, **given)
+        caught = warnings_of(lambda selector=selector: selector.fit(X, y))
+        assert len(caught) == is_warned
+        assert (selector.noise_scale_ > MOST_NOISE) == is_warned
+        assert all(warning.filename == __file__ for warning in caught)
+    for quiet in (DPMICSelector(3, epsilon=0.1, **given), DPMICSelector(1, redundancy=1.0, epsilon=0.1, **given)):
+        assert warnings_of(lambda quiet=quiet: quiet.fit(X, y)) == []
+
+
+def test_the_warning_says_how_much_is_needed_before_the_charge(tmp_path):
+    X, y = with_copies()
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=5.0)
+    selector = greedy(k=5, statistic="mtv_r", epsilon=0.5, ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="redundancy=")
+        with pytest.raises(UserWarning, match=r"redundancy=1 seldom pays .*n_samples=400, epsilon=0.5 and k=5") as said:
+            selector.fit(X, y)
+    assert ledger.entries() == []
+    # 2 (4 / n) (1 + 4 * 2) / epsilon is 0.125
+    assert "noise_scale_ is 0.36, and which features say the same is known from about 0.125 downwards" in str(
+        said.value
+    )
+    assert "where n_samples * epsilon is 575 or more" in str(said.value)
+
+
+@pytest.mark.parametrize("way", ["lazy", "people"])
+def test_the_warning_comes_whichever_way_the_records_come(way):
+    X, y = with_copies()
+    if way == "lazy":
+        frame = pytest.importorskip("polars").DataFrame(X).lazy()
+        caught = warnings_of(lambda: greedy(statistic="mtv_r", epsilon=0.5).fit(frame, y))
+    else:
+        groups = np.arange(N) // 2
+        selector = greedy(statistic="mtv_r", epsilon=1.0, max_rows_per_group=2)
+        caught = warnings_of(lambda: selector.fit(X, y, groups=groups))
+        assert "n_samples=200" in str(caught[0].message)
+    (warning,) = caught
+    assert warning.filename == __file__

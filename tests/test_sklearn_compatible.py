@@ -22,6 +22,8 @@ SETTINGS = [
     DPMICSelector(**CONTINUOUS, k=1, release="support"),
     DPMICSelector(**DISCRETE, k=2, release="support"),
     DPMICSelector(**CONTINUOUS, k=1, delta=0.4, release="support"),
+    DPMICSelector(**CONTINUOUS, k=2, redundancy=1.0, release="support"),
+    DPMICSelector(**DISCRETE, k="all", redundancy=0.5, delta=0.4, release="support", n_jobs=2),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
     DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
     DPMICScorer(**CONTINUOUS, statistic="mtv_r"),

@@ -46,7 +46,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
     return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
 
 
-def chances_of_missing_a_perfect_score(n_features, k, law):
+def chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=False):
     """How likely a feature with a score of 1 is not among the k best of features with scores of 0: by noise, by lot.
 
     A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.
@@ -57,14 +57,17 @@ def chances_of_missing_a_perfect_score(n_features, k, law):
     k : int, at least 1, and below n_features if that is not 1
     law : frozen distribution of scipy.stats
         Of the noise on each score.
+    draws_anew : bool, default=False
+        Whether noise is drawn anew for each of the k choices, among the features that are left.
 
     Returns
     -------
     by_noise, by_lot : float
     """
-    n_features = max(n_features, 2)
-    chosen = chance_chosen(np.ones(1), np.zeros(1), np.ones(1), 0, n_features - 1, k, law)
-    return 1 - chosen, 1 - k / n_features
+    n_features, one = max(n_features, 2), np.ones(1)
+    choices = [(n_features - 1 - place, 1) for place in range(k)] if draws_anew else [(n_features - 1, k)]
+    missed = math.prod(1 - chance_chosen(one, 0 * one, one, 0, n_noise, n_chosen, law) for n_noise, n_chosen in choices)
+    return missed, 1 - k / n_features
 
 
 def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):

@@ -11,8 +11,8 @@ class PlannedRelease(NamedTuple):
     Attributes
     ----------
     release : {"scores", "support"}
-    mechanism : {"laplace", "gaussian", "geometric", "one-shot", "exponential"}
-        The last two are what ``release="support"`` takes without and with `delta`.
+    mechanism : {"laplace", "gaussian", "geometric", "one-shot", "permute-and-flip", "exponential"}
+        The last three are what ``release="support"`` takes: without `delta`, the same with `redundancy`, with `delta`.
     statistic : str
     epsilon, delta : float
         What is spent.

@@ -51,6 +51,20 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
         assert by_lot == 1 - k / (others + 1)
 
 
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("n_features, k", [(2, 1), (10, 4), (10, 9), (60, 5)])
+def test_a_perfect_score_is_missed_as_often_as_said_where_noise_is_drawn_for_each_choice(name, n_features, k):
+    random = np.random.default_rng(2)
+    for scale in (0.1, 0.5, 3.0):
+        law, missed_so_far = LAWS[name](scale=scale), np.ones(20_000, dtype=bool)
+        for n_left in range(n_features, n_features - k, -1):
+            noisy = law.rvs(size=(20_000, n_left), random_state=random)
+            missed_so_far &= 1 + noisy[:, 0] < noisy[:, 1:].max(axis=1)
+        missed, by_lot = chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=True)
+        assert missed == pytest.approx(missed_so_far.mean(), abs=0.015)  # four standard errors
+        assert by_lot == 1 - k / n_features
+
+
 def test_without_noise_nothing_perfect_is_missed_and_in_noise_it_is_a_matter_of_luck():
     for law in LAWS.values():
         assert chances_of_missing_a_perfect_score(20, 5, law(scale=1e-4))[0] < 1e-9

@@ -166,6 +166,8 @@ ESTIMATORS = [
     DPMICSelector(2, **NUMBERS, release="support", statistic="kendall"),
     DPMICSelector(1, bounds=(0, 1), classes=[0, 1, 2], release="support", delta=1e-3, epsilon=0.02),
     DPMICSelector(99, **NUMBERS, release="support"),
+    DPMICSelector(3, **NUMBERS, release="support", redundancy=1.0, epsilon=20),
+    DPMICSelector(3, bounds=(0, 1), classes=[0, 1, 2], release="support", redundancy=0.5, delta=1e-3, epsilon=0.02),
 ]
 
 
