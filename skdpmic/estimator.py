@@ -120,7 +120,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         All that follows from public numbers is made before the charge, so that an error in it costs nothing.
         """
         self._warn(records.n_features, stacklevel=3)
-        warn_of_many_labels(records.shape, getattr(self, "feature_names_in_", None), stacklevel=3)
+        self._warn_of_labels(records.shape, stacklevel=3)
         warn_of_delta(self.delta, records.shape.n_groups, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
@@ -185,6 +185,10 @@ class PrivateEstimator(NeverCached, BaseEstimator):
             warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
+
+    def _warn_of_labels(self, shape, stacklevel):
+        """Warn of labels that are too many for the number of records."""
+        warn_of_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
 
     def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
         """Warn if noise drowns everything, which public numbers tell."""

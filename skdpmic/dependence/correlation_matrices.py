@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-from scipy import optimize
 
 # Tuned on simulated tables, in standard deviations of the noise; the ridge times the root of the number of columns, as
 # the largest eigenvalue of the noise grows.
 _SHRUNK_BY, _RIDGE = 1.5, 0.3
 _TIE_FREE = 3.0  # standard deviations of the noise
 _TINY = 1e-12
+_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one
 
 
 def nearest_correlation(matrix):
@@ -40,21 +40,27 @@ def nearest_correlation(matrix):
     if np.linalg.eigvalsh(target)[0] >= 0:
         return target
 
-    def dual(shift):
-        values, part = _positive_part(target + np.diag(shift))
-        return (values @ values) / 2 - shift.sum(), part.diagonal() - 1
-
-    found = optimize.minimize(
-        dual, np.zeros(len(target)), jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0, "maxiter": 1000}
-    )
-    return _with_unit_diagonal(_positive_part(target + np.diag(found.x))[1])
+    shift, step = np.zeros(len(target)), 1.0
+    part = _positive_part(target)
+    excess = part.diagonal() - 1  # the slope, which changes by no more than the shift does
+    for iteration in range(_MOST_STEPS):
+        if np.abs(excess).max() < _CLOSE:
+            break
+        change = -step * excess
+        shift = shift + change
+        part = _positive_part(target + np.diag(shift))
+        bend = part.diagonal() - 1 - excess
+        excess = excess + bend
+        along = change @ bend
+        # Barzilai and Borwein's step, which is quick; a step of 1, which always arrives, should that one not.
+        step = max(1.0, change @ change / along) if along > 0 and iteration < _MOST_STEPS // 2 else 1.0
+    return _with_unit_diagonal(part)
 
 
 def _positive_part(matrix):
-    """The eigenvalues above 0 (0 for others), and the matrix that has these only."""
+    """The matrix with its negative eigenvalues made 0."""
     values, vectors = np.linalg.eigh(matrix)
-    values = np.maximum(values, 0)
-    return values, (vectors * values) @ vectors.T
+    return (vectors * np.maximum(values, 0)) @ vectors.T
 
 
 def _with_unit_diagonal(matrix):
@@ -92,9 +98,10 @@ def forward_order(taus, untied, noise_scale):
     """
     noise_scale = min(noise_scale, 1.0)
     correlation, noise = _among_untied(taus, untied, noise_scale)
-    ridge = np.append(np.full(len(taus) - 1, _RIDGE * noise_scale * math.pi / 2 * math.sqrt(len(taus))), 0.0)
-    order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + np.diag(ridge))
-    return order, _r2_along(order, nearest_correlation(correlation) + np.diag(ridge))
+    ridge = np.diag(_RIDGE * math.sqrt(len(taus)) * noise.diagonal())
+    ridge[-1, -1] = 0.0  # the target is explained, and explains nothing
+    order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + ridge)
+    return order, _r2_along(order, nearest_correlation(correlation) + ridge)
 
 
 def _greedy_order(covariance):

@@ -1,0 +1,183 @@
+"""The nearest correlation matrix, and forward selection, against what defines them."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from skdpmic.dependence.concordance import concordances
+from skdpmic.dependence.correlation_matrices import forward_order, nearest_correlation, pearson_of_kendall
+from skdpmic.dependence.ranks import mid_ranks
+
+
+def random_correlation(p, rng, rank=None):
+    factor = rng.normal(size=(p, rank or p))
+    factor /= np.linalg.norm(factor, axis=1, keepdims=True)
+    return factor @ factor.T
+
+
+def symmetric_noise(p, rng):
+    noise = np.triu(rng.normal(size=(p, p)), 1)
+    return noise + noise.T
+
+
+def assert_is_correlation(matrix):
+    np.testing.assert_array_equal(matrix, matrix.T)
+    np.testing.assert_array_equal(matrix.diagonal(), 1.0)
+    assert np.abs(matrix).max() <= 1
+    assert np.linalg.eigvalsh(matrix)[0] > -1e-12
+
+
+NOISE = [0.01, 0.1, 1.0, 1e6]
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("p", [2, 3, 10, 40])
+def test_the_nearest_is_a_correlation_matrix_and_no_farther_from_any_than_the_noisy_one(p, noise):
+    rng = np.random.default_rng(p)
+    for rank in (1, p):
+        truth = random_correlation(p, rng, rank)
+        noisy = truth + noise * symmetric_noise(p, rng)
+        nearest = nearest_correlation(noisy)
+        assert_is_correlation(nearest)
+        assert np.linalg.norm(nearest - truth) <= np.linalg.norm(noisy - truth) + 1e-9
+
+
+def test_it_is_the_nearest_of_all():
+    # A projection on a convex set: it makes an obtuse angle with the way to any other member.
+    rng = np.random.default_rng(0)
+    for p in (3, 6, 15):
+        noisy = np.clip(random_correlation(p, rng, 2) + 0.5 * symmetric_noise(p, rng), -1, 1)
+        np.fill_diagonal(noisy, 1.0)
+        nearest = nearest_correlation(noisy)
+        members = [random_correlation(p, rng, rank) for rank in (1, 2, p) for _ in range(200)]
+        assert max(((noisy - nearest) * (member - nearest)).sum() for member in members) < 1e-6
+
+
+def test_of_three_columns_it_is_what_a_search_finds():
+    noisy = np.array([[1, 0.9, -0.8], [0.9, 1, 0.7], [-0.8, 0.7, 1]])
+
+    def farness(angles):
+        a, b, c = angles
+        rows = np.array([[1, 0, 0], [math.cos(a), math.sin(a), 0],
+                         [math.cos(b), math.sin(b) * math.cos(c), math.sin(b) * math.sin(c)]])  # fmt: skip
+        return ((rows @ rows.T - noisy) ** 2).sum()
+
+    best = min(
+        optimize.minimize(farness, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14}).fun
+        for start in np.random.default_rng(0).uniform(0, 3, size=(10, 3))
+    )
+    assert ((nearest_correlation(noisy) - noisy) ** 2).sum() == pytest.approx(best, abs=1e-7)
+
+
+def test_a_correlation_matrix_is_its_own_nearest():
+    rng = np.random.default_rng(0)
+    for p in (2, 5, 30):
+        matrix = random_correlation(p, rng)
+        np.testing.assert_allclose(nearest_correlation(matrix), matrix, atol=1e-12)
+    np.testing.assert_array_equal(nearest_correlation(np.eye(3)), np.eye(3))
+
+
+def test_the_matrix_of_a_table_is_a_correlation_matrix_with_ties_too():
+    rng = np.random.default_rng(0)
+    X = rng.integers(3, size=(40, 8)).astype(float)
+    taus = np.eye(8)
+    above = np.triu_indices(8)
+    taus[above] = taus.T[above] = concordances([mid_ranks(column) for column in X.T]) / 780
+    np.fill_diagonal(taus, 1.0)
+    assert np.linalg.eigvalsh(taus)[0] >= 0
+
+
+def test_greiner_turns_kendall_into_pearson_for_normal_columns():
+    rng = np.random.default_rng(0)
+    X = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=20_000)
+    tau = concordances([mid_ranks(column) for column in X.T])[1] * 2 / (20_000 * 19_999)
+    assert pearson_of_kendall(tau) == pytest.approx(0.6, abs=0.02)
+    assert pearson_of_kendall(np.array([-3.0, -1, 0, 1, 3])).tolist() == [-1, -1, 0, 1, 1]
+
+
+# --- Forward selection ------------------------------------------------------------------------------------------------
+
+
+def kendall_of_pearson(correlation):
+    taus = np.arcsin(np.clip(correlation, -1, 1)) * 2 / math.pi
+    np.fill_diagonal(taus, 1.0)
+    return taus
+
+
+def r2_of(correlation, chosen):
+    with_target = correlation[chosen, -1]
+    return float(with_target @ np.linalg.solve(correlation[np.ix_(chosen, chosen)], with_target))
+
+
+def naive_forward(correlation):
+    """By a linear model of every set that could be next."""
+    chosen, r2 = [], []
+    while len(chosen) < len(correlation) - 1:
+        free = [j for j in range(len(correlation) - 1) if j not in chosen]
+        chosen.append(max(free, key=lambda j: r2_of(correlation, [*chosen, j])))
+        r2.append(r2_of(correlation, chosen))
+    return chosen, r2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_noise_it_is_forward_selection_by_linear_models(seed):
+    correlation = random_correlation(9, np.random.default_rng(seed))
+    order, r2 = forward_order(kendall_of_pearson(correlation), np.ones(9), 0.0)
+    expected, expected_r2 = naive_forward(correlation)
+    assert order.tolist() == expected
+    np.testing.assert_allclose(r2, expected_r2, atol=1e-8)
+
+
+def test_ties_are_made_up_for_by_the_shares_that_are_untied():
+    # Column 1 is column 0 with half of its pairs tied, and column 2 adds a little: tau-a of the copies is low.
+    shares = np.array([0.5, 0.5, 1.0, 1.0])
+    of_pairs = np.array([[1, 0.95, 0, 0.6], [0.95, 1, 0, 0.59], [0, 0, 1, 0.1], [0.6, 0.59, 0.1, 1]])
+    taus = of_pairs * np.sqrt(np.outer(shares, shares))
+    np.fill_diagonal(taus, 1.0)
+    assert forward_order(taus, shares, 0.0)[0].tolist() == [0, 2, 1]
+    assert forward_order(taus, np.ones(4), 0.0)[0].tolist()[1] == 1  # as if nothing were tied, the copy seems to add
+
+
+@pytest.mark.parametrize("noise_scale", [0.0, 1e-3, 0.05, 0.4, 3.0, 1e6])
+def test_it_is_an_order_of_all_features_and_r2_never_falls_however_large_the_noise(noise_scale):
+    rng = np.random.default_rng(0)
+    for p in (2, 3, 20):
+        taus = kendall_of_pearson(random_correlation(p, rng, 2)) + noise_scale * symmetric_noise(p, rng)
+        order, r2 = forward_order(taus, 1 + noise_scale * rng.normal(size=p), noise_scale)
+        assert sorted(order.tolist()) == list(range(p - 1))
+        assert (np.diff(r2) >= -1e-12).all()
+        assert (r2 >= 0).all()
+        assert (r2 <= 1).all()
+
+
+def test_copies_and_constants_come_after_what_adds_something_without_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5))
+    X[:, 1], X[:, 3] = X[:, 0], 7.0
+    y = 2 * X[:, 0] + X[:, 2] + 0.5 * X[:, 4] + rng.normal(size=500)
+    columns = [*X.T, y]
+    sums, above = concordances([mid_ranks(column) for column in columns]), np.triu_indices(6)
+    taus = np.eye(6)
+    taus[above] = taus.T[above] = sums / (500 * 499 // 2)
+    shares = taus.diagonal().copy()
+    np.fill_diagonal(taus, 1.0)
+    order, r2 = forward_order(taus, shares, 0.0)
+    assert order.tolist()[0] in (0, 1)
+    assert order.tolist()[1:3] == [2, 4]
+    assert r2[2] == pytest.approx(r2[-1], abs=1e-6)
+
+
+def test_with_noise_what_may_be_a_copy_by_chance_alone_is_not_taken_for_one():
+    # Of 30 tables with six true features among 24 independent ones: shrunk correlations find more of these.
+    rng = np.random.default_rng(0)
+    truth = np.eye(25)
+    truth[:6, -1] = truth[-1, :6] = np.linspace(0.5, 0.2, 6)
+    found = []
+    for _ in range(30):
+        taus = kendall_of_pearson(truth) + 0.06 * symmetric_noise(25, rng)
+        untied = 1 + 0.06 * rng.normal(size=25)
+        found.append([np.sum(forward_order(taus, untied, scale)[0][:6] < 6) for scale in (0.06, 1e-9)])
+    with_noise_known, as_if_none = np.mean(found, axis=0)
+    assert with_noise_known > as_if_none + 0.3

@@ -1,0 +1,80 @@
+"""Fits of PrivateCorrelation and DPForwardSelector, audited from outside on neighbours that are as far apart as can be.
+
+The likelihood ratio of two neighbours depends on the sum of the released correlations alone, each with the sign of its
+move; so that sum is what is looked at.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdpmic import DPForwardSelector, PrivateCorrelation
+from skdpmic.privacy import concordance, rank_sensitivity
+from skdpmic.privacy.composition import rho_for
+from tests.privacy.auditing import separation_at_least
+from tests.privacy.test_kendall_matrix import extremes
+
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
+
+ALPHA, N_RUNS = 1e-2, 200
+EPSILON, DELTA = 3.0, 1e-3
+CLAIMED = math.sqrt(2 * rho_for(EPSILON, DELTA))  # how far apart two neighbours may be, in standard deviations
+N, P = 12, 5
+SIGNS = np.array([1.0, -1.0, 1.0, 1.0, -1.0])  # so that of the correlations that move half rise and half fall
+
+
+def separation(release, n_runs=N_RUNS):
+    """How far apart the releases of neighbours are at least."""
+    here, there = extremes(N, P, SIGNS)
+    exact = [PrivateCorrelation(epsilon=math.inf).fit(table).noisy_correlation_ for table in (here, there)]
+    moves = np.triu(exact[0] - exact[1], 1)
+    middle = (moves * (exact[0] + exact[1])).sum() / 2
+
+    def is_here(noisy):
+        return (moves * noisy).sum() > middle
+
+    return separation_at_least(release, here, there, is_here, n_runs, ALPHA)
+
+
+def correlation(seed=0, **change):
+    private = PrivateCorrelation(EPSILON, DELTA, random_state=np.random.RandomState(seed)).set_params(**change)
+    return lambda table: private.fit(table).noisy_correlation_
+
+
+def forward(seed=0):
+    """The last column is the target."""
+    selector = DPForwardSelector(1, epsilon=EPSILON, delta=DELTA, random_state=np.random.RandomState(seed))
+    return lambda table: selector.fit(table[:, :-1], table[:, -1]).noisy_correlation_
+
+
+@pytest.mark.parametrize("n_runs, share", [(N_RUNS, 0.2), pytest.param(3000, 0.8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("release", [correlation, forward])
+def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it(release, n_runs, share):
+    # alpha = 1e-2, so many fits of each neighbour, fixed seed.
+    assert share * CLAIMED < separation(release(), n_runs) <= CLAIMED
+
+
+@pytest.mark.parametrize("release", [correlation, forward])
+def test_half_the_noise_is_found_out(release, monkeypatch):
+    draw = concordance.discrete_gaussian
+    monkeypatch.setattr(concordance, "discrete_gaussian", lambda sigma2, *rest: draw(sigma2 // 4, *rest))
+    assert separation(release()) > CLAIMED
+
+
+def test_noise_that_is_drawn_once_is_found_out(monkeypatch):
+    draw = concordance.discrete_gaussian
+    monkeypatch.setattr(
+        concordance, "discrete_gaussian", lambda sigma2, size, source: np.repeat(draw(sigma2, 1, source), size)
+    )
+    assert separation(correlation()) > 2 * CLAIMED
+
+
+def test_noise_for_a_single_pair_of_columns_is_found_out(monkeypatch):
+    of_matrix = rank_sensitivity.kendall_matrix_squared_sensitivity
+    monkeypatch.setattr(concordance, "kendall_matrix_squared_sensitivity", lambda p, *rows: of_matrix(2, *rows))
+    assert separation(correlation()) > CLAIMED
+
+
+def test_the_budget_of_twice_the_epsilon_is_found_out():
+    assert separation(correlation(epsilon=2 * EPSILON)) > CLAIMED
