@@ -195,7 +195,7 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
 @pytest.mark.parametrize(
     "parameters, options, error, message",
     [
-        ({"release": "support"}, {}, AttributeError, "release='support' publishes none"),
+        ({"release": "support"}, {}, AttributeError, "needs released scores"),
         ({"epsilon": np.inf}, {}, ValueError, "finite epsilon"),
         ({"threshold": 0.5}, {}, ValueError, "k must be given"),
         ({"k": "all"}, {}, ValueError, "k must be given"),

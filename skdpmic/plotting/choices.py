@@ -34,7 +34,10 @@ class NoisyScores:
         """What a fitted estimator has released; an error if that is no scores with noise of a known law."""
         check_published(estimator)
         if not hasattr(estimator, "scores_"):
-            raise AttributeError("StabilityDisplay needs scores, and release='support' publishes none.")
+            raise AttributeError(
+                "StabilityDisplay needs released scores, which a DPMICScorer has, and a DPMICSelector with "
+                f"release='scores', got {estimator!r}."
+            )
         if hasattr(estimator, "noisy_counts_"):
             raise AttributeError(
                 "StabilityDisplay needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
