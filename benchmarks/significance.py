@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
-from tqdm import tqdm
 
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
@@ -156,6 +155,8 @@ def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
 
 
 def main():
+    from tqdm import tqdm
+
     with open(RESULTS / "significance_level.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["statistic", "n", "ties", *(f"epsilon={epsilon:g}" for epsilon in EPSILONS)])

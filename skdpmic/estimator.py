@@ -320,7 +320,7 @@ class PrivateScores(PrivateEstimator):
         Returns
         -------
         p_values : ndarray of shape (n_features,)
-            In (0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature of the target,
+            In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature of the target,
             its p-value is at most a with probability a at most, for every a. With "chatterjee" and
             "distance_correlation" that is the law itself, but for the simulation; above 10,000 and 2,000 records, of
             so many records, with the standard deviation for all. With the other statistics it is an upper bound, as

@@ -381,7 +381,7 @@ MUTANTS = [
     Mutant("significance/laws.py", "_SLACK = 2 * GRID", "_SLACK = 0",
            f"{LAWS}::test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two_steps_before"
            "[LaplaceMechanism-50]"),
-    Mutant("significance/tails.py", "min(n_columns * (n_rows - 1), n_rows * (n_columns - 1))",
+    Mutant("significance/tails.py", "np.minimum(n_columns * (n_rows - 1), n_rows * (n_columns - 1))",
            "(n_columns - 1) * (n_rows - 1)",
            f"{TAILS}::test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff[2-3-3]"),
     Mutant("significance/tails.py", "return -2.0 * n * np.square", "return -8.0 * n * np.square",
@@ -396,7 +396,7 @@ MUTANTS = [
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[numbers-miller-madow]"),
     Mutant("significance/mic_r.py", ", family.in_two(in_two)", "",
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two labels-None]"),
-    Mutant("significance/mtv_r.py", "return Grids(nu, nu * float(offset)", "return Grids(nu, float(offset)",
+    Mutant("significance/mtv_r.py", "return Grids(nu, nu * offset", "return Grids(nu, offset",
            f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[numeric]"),
     Mutant("significance/mtv_r.py", "math.log(2.0) + log_choices", "log_choices",
            f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[numeric]"),

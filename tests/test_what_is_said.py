@@ -40,7 +40,7 @@ def test_counted_chunks_are_to_be_published_first(kind):
     with pytest.raises(NotFittedError, match=r"is not fitted yet. Call 'fit'"):
         estimator.transform(X)
     estimator.partial_fit(X, Y)
-    for ask in (lambda: estimator.transform(X), estimator.scores_interval):
+    for ask in (lambda: estimator.transform(X), estimator.scores_interval, estimator.p_values):
         with pytest.raises(NotFittedError, match=r"has counted records that are not published yet. Call 'publish'"):
             ask()
 

@@ -11,10 +11,13 @@ import numpy as np
 
 
 class Grids(NamedTuple):
-    """Grids of one size: the score reaches s by one of them only if its dependence reaches ``slope * s + offset``."""
+    """Grids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
-    slope: float
-    offset: float
+    The score reaches s by one of them only if its dependence reaches ``slope * s + offset``.
+    """
+
+    slope: float | np.ndarray
+    offset: float | np.ndarray
     log_tail: callable
     """Of the dependence of any of them: an ndarray of it to logarithms of bounds on the probability to reach it."""
 
@@ -54,7 +57,8 @@ class ScoreBound:
     def _tails(self, scores):
         tails = np.zeros(len(scores))
         for grids in self._family:
-            tails += np.exp(grids.log_tail(grids.slope * scores + grids.offset))
+            of_sizes = np.exp(grids.log_tail(grids.slope * scores + grids.offset))
+            tails += of_sizes.reshape(-1, len(scores)).sum(axis=0)
         tails[0] = 1.0
         return np.minimum.accumulate(np.minimum(tails, 1.0))
 

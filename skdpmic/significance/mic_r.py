@@ -4,6 +4,8 @@ import math
 from functools import lru_cache, partial
 from itertools import product
 
+import numpy as np
+
 from skdpmic.dependence.code_grids import class_grids, nominal_grids
 from skdpmic.dependence.in_two_groups import labels_in_two, n_columns_of
 from skdpmic.dependence.label_tables import LabelTables
@@ -51,7 +53,7 @@ class _Family:
         self._n, self.chance = n, chance
 
     def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
-        return Grids(_NATS * self._n * math.log2(min(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
+        return Grids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
 
     def merges(self, rows, missing=0, n_more_columns=0):
         """Of master parts, against fixed ones.
@@ -69,11 +71,11 @@ class _Family:
             n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
             columns, parts = n_columns + n_more_columns, n_master + missing
             of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
-            for k in range(2, min(k_max, parts) + 1):
-                log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
-                of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
-                offset = self.chance * (k - 1) * degrees
-                yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
+            k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
+            log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
+            of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
+            offset = self.chance * (k - 1) * degrees
+            yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
 
     def in_two(self, groups):
         """Of rows in two groups."""

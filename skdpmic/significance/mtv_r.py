@@ -3,6 +3,8 @@
 import math
 from functools import lru_cache, partial
 
+import numpy as np
+
 from skdpmic.dependence.mtv_counts import counts_scorer, largest_variation
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.significance.grids import Grids, ScoreBound, log_tail_of_any
@@ -26,8 +28,8 @@ def mtv_r_bound(n, n_labels, family):
 
 def _grids(n_rows, n_columns, offset, log_tail):
     """Where the score reaches s, the total variation reaches nu (s + offset)."""
-    nu = float(largest_variation(n_columns, n_rows))
-    return Grids(nu, nu * float(offset), log_tail)
+    nu = largest_variation(n_columns, n_rows)
+    return Grids(nu, nu * offset, log_tail)
 
 
 def _merges(n, family):
@@ -38,7 +40,8 @@ def _merges(n, family):
     """
     scorer = counts_scorer(n, family)
     for side in family.sides:
-        for k in range(2, min(side.k_max, family.n_master + 1) + 1):
+        sizes = np.arange(2, min(side.k_max, family.n_master + 1) + 1)
+        for k in [sizes[:, np.newaxis]] if side.n_groups == 2 else sizes:
             log_number = math.log(2.0) + log_choices(family.n_master, k - 1)
             if side.n_groups == 2:
                 log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
@@ -54,6 +57,6 @@ def _of_labels(n, n_labels, family):
     for side in family.sides:
         size = side.size if side.n_groups == 2 else side.n_groups
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
-            offset = scorer.offset_of_labels(n_labels, size) / float(largest_variation(side.n_groups, n_rows))
+            offset = scorer.offset_of_labels(n_labels, size) / largest_variation(side.n_groups, n_rows)
             log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
             yield _grids(n_rows, side.n_groups, offset, log_tail)

@@ -7,6 +7,7 @@ rows and columns are (``docs/theory/p_values.md``). All are natural logarithms, 
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 
 def log_information_tail(t, n_rows, n_columns):
@@ -15,7 +16,7 @@ def log_information_tail(t, n_rows, n_columns):
     Parameters
     ----------
     t : float or ndarray
-    n_rows, n_columns : int, at least 2
+    n_rows, n_columns : int or ndarray, at least 2
 
     Returns
     -------
@@ -23,7 +24,7 @@ def log_information_tail(t, n_rows, n_columns):
         ``D log(t / D) + D - t``, from t = D on, for D the smaller of ``n_columns (n_rows - 1)`` and ``n_rows (n_columns
         - 1)``: Chernoff's bound for a sum of D exponential variables.
     """
-    degrees = min(n_columns * (n_rows - 1), n_rows * (n_columns - 1))
+    degrees = np.minimum(n_columns * (n_rows - 1), n_rows * (n_columns - 1))
     t = np.maximum(t, degrees)
     return degrees * np.log(t / degrees) + degrees - t
 
@@ -73,5 +74,5 @@ def log_sets(n):
 
 
 def log_choices(n, k):
-    """Logarithm of the number of ways to choose k of n."""
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    """Logarithm of the number of ways to choose k of n, numbers or ndarrays."""
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 
 from skdpmic.dependence.mtv_counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.dependence.mtv_family import class_family, numeric_family
@@ -60,11 +60,9 @@ class MtvRGrids(Measure):
 
     chance_rate = 0.5  # by which power of n the score of independent variables falls
 
-    @cached_property
+    @property
     def _family(self):
-        has_numbers = self.n_classes is None
-        family = numeric_family(self.B, self.c) if has_numbers else class_family(self.B, self.c, self.n_classes)
-        return family.for_groups(math.sqrt(self.rows_per_group))
+        return _family_of(self)
 
     def sensitivity(self, shape):
         """Of the score in [0, 1]."""
@@ -92,3 +90,11 @@ class MtvRGrids(Measure):
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""
         return counts.scorer(n)
+
+
+@lru_cache(maxsize=16)
+def _family_of(grids):
+    """Kept here, and not with the measure, which stays small: with many classes a family is large."""
+    has_numbers = grids.n_classes is None
+    family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
+    return family.for_groups(math.sqrt(grids.rows_per_group))

@@ -367,7 +367,7 @@ def test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_t
     X, y = table()
     scorer = DPMICScorer(**CONTINUOUS).fit(X, y).partial_fit(X, y, n_expected=N)
     assert not hasattr(scorer, "scores_")  # an earlier release is forgotten
-    for use in (lambda: scorer.transform(X), scorer.scores_interval):
+    for use in (lambda: scorer.transform(X), scorer.scores_interval, scorer.p_values):
         with pytest.raises(NotFittedError):
             use()
     for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
