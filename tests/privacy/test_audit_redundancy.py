@@ -102,6 +102,22 @@ def test_the_worth_of_a_feature_moves_by_one_plus_redundancy_times_the_sensitivi
     assert largest == pytest.approx((1 + redundancy) * ATTAINED[name](n) * 2**30, abs=1 + redundancy + 2**30 * ERROR)
 
 
+@pytest.mark.parametrize("redundancy", [0.5, 2.0])
+def test_two_features_move_apart_by_nearly_twice_as_much_so_noise_is_for_that(redundancy):
+    n, size = 4000, 80
+    measure, columns = measure_of("mtv_r", n), np.full((4, n), 0.1)  # f, g, y, s
+    columns[[0, 2], 1 : 1 + size] = columns[[1, 3], 1 + size : 1 + 2 * size] = 0.9
+
+    def apart(of_features, of_targets):
+        columns[:2, 0], columns[2:, 0] = of_features, of_targets
+        with_y, with_s = (measure.scorer(NumericTarget(target, UNIT), None) for target in columns[2:])
+        f, g = (with_y.score(x, UNIT) - redundancy * with_s.score(x, UNIT) for x in columns[:2])
+        return f - g
+
+    moved = apart(0.9, 0.9) - apart(0.1, 0.9)
+    assert 0.97 < moved / (2 * (1 + redundancy) * mtv_r_sensitivity(n)) <= 1
+
+
 MIXED = {  # a feature, the target, and a feature that was chosen
     "numbers with classes, missing values": (WITH_MISSING, CLASSES, WITH_MISSING),
     "labels with numbers": (LABELS, (None, BINARY[1]), BINARY),
