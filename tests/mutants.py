@@ -40,6 +40,8 @@ PLANNED = (
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
+MATRIX = "privacy/test_kendall_matrix.py::test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far"
+MATRIX_NOISE = "test_correlation.py::test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -112,6 +114,29 @@ MUTANTS = [
            "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
     Mutant("privacy/sensitivity.py", "_ROUND_UP = 1 + 2.0**-45", "_ROUND_UP = 1.0",
            "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
+    # --- All correlations at once
+    Mutant("privacy/rank_sensitivity.py", "return 4 * (n_columns**2 // 4)", "return 2 * (n_columns**2 // 4)",
+           f"{MATRIX}[3-3]"),
+    Mutant("privacy/rank_sensitivity.py", "return 4 * (n_columns**2 // 4)",
+           "return 4 * (n_columns * (n_columns - 1) // 4)", f"{MATRIX}[3-3]"),
+    Mutant("privacy/rank_sensitivity.py", "rows_per_group * (n - rows_per_group) + ", "(n - rows_per_group) + ",
+           "privacy/test_kendall_matrix.py::"
+           "test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far[4-2-2]"),
+    Mutant("privacy/concordance.py", "discrete_gaussian(self.scale**2, ", "discrete_gaussian(self.scale**2 // 4, ",
+           MATRIX_NOISE),
+    Mutant("privacy/concordance.py", "len(sums), source)", "1, source)", MATRIX_NOISE),
+    Mutant("privacy/concordance.py", "(gaussian_quantile(self.scale, confidence) + 1)",
+           "0.9 * (gaussian_quantile(self.scale, confidence) + 1)",
+           "privacy/test_kendall_matrix.py::test_margins_cover_as_often_as_they_say[0.95-100000]"),
+    Mutant("noisy_matrix.py", "self.epsilon, self.delta, self.n_columns, shape",
+           "self.epsilon, self.delta, self.n_columns - 1, shape",
+           "test_forward.py::test_the_noise_is_that_of_the_features_and_the_target"),
+    Mutant("noisy_matrix.py", "shape.n_samples, shape.rows_per_group", "shape.n_samples",
+           "test_correlation.py::test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them"),
+    Mutant("noisy_matrix.py", '"_mechanism": mechanism,', '"_mechanism": mechanism, "_sums": concordances(ranks),',
+           "test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
+    Mutant("noisy_matrix.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
+           "test_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
     # --- Knots
     Mutant("privacy/edges.py", "epsilon / 2 * Fraction(", "epsilon * Fraction(",
            "privacy/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),

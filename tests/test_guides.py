@@ -27,6 +27,14 @@ def run(page, capsys):
             assert capsys.readouterr().out == printed
 
 
+def test_correlation(tmp_path, capsys, monkeypatch):
+    """Noise of 0.002 or less decides on no digit and on no choice that is printed: seen in 300 runs."""
+    pytest.importorskip("pandas", reason="the guide reads dataframes of pandas")
+    monkeypatch.chdir(tmp_path)
+    run("correlation.md", capsys)
+    assert os.listdir() == ["patients.db"]
+
+
 def test_people(tmp_path, capsys, monkeypatch):
     """Noise does not decide what is printed: the least gap between scores is more than 20 times its scale."""
     for library in ("pandas", "polars", "pyarrow"):

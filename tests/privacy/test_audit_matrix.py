@@ -55,7 +55,7 @@ def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_most_
     assert share * CLAIMED < separation(release(), n_runs) <= CLAIMED
 
 
-@pytest.mark.parametrize("release", [correlation, forward])
+@pytest.mark.parametrize("release", [correlation, pytest.param(forward, marks=pytest.mark.slow)])
 def test_half_the_noise_is_found_out(release, monkeypatch):
     draw = concordance.discrete_gaussian
     monkeypatch.setattr(concordance, "discrete_gaussian", lambda sigma2, *rest: draw(sigma2 // 4, *rest))
@@ -74,7 +74,3 @@ def test_noise_for_a_single_pair_of_columns_is_found_out(monkeypatch):
     of_matrix = rank_sensitivity.kendall_matrix_squared_sensitivity
     monkeypatch.setattr(concordance, "kendall_matrix_squared_sensitivity", lambda p, *rows: of_matrix(2, *rows))
     assert separation(correlation()) > CLAIMED
-
-
-def test_the_budget_of_twice_the_epsilon_is_found_out():
-    assert separation(correlation(epsilon=2 * EPSILON)) > CLAIMED
