@@ -215,6 +215,12 @@ def test_persons_are_drawn_with_their_target():
     assert two.noise_scale_ == NoisyConcordances.for_budget(1.0, 1e-6, 6, 2 * len(X), 2).noise_scale
 
 
+def test_it_has_no_method_of_releases_of_scores():
+    for name in ("plan", "scores_interval", "fit_sketch", "partial_fit"):
+        assert not hasattr(DPForwardSelector(), name)
+        assert not hasattr(PrivateCorrelation(), name)
+
+
 def test_a_copy_of_a_fitted_selector_selects_the_same():
     selector = DPForwardSelector(k=2).fit(X, Y)
     again = pickle.loads(pickle.dumps(selector))

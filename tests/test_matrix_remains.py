@@ -73,9 +73,10 @@ def test_equal_releases_leave_equal_estimators(make, monkeypatch):
     assert everything_visible(here) != everything_visible(there)  # the comparison sees what is kept
 
 
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("make", KINDS)
 def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, monkeypatch):
-    fitted = make().fit(*neighbours()[0])
+    fitted = make(random_state=0).fit(*neighbours()[0])  # a noise of 0 occurs, once in some thousand draws
     for name, value in vars(fitted).items():
         assert np.size(value) <= (D + 1) ** 2, name
     _, sums = fit_with_released_values(make, neighbours()[0], monkeypatch)
@@ -83,8 +84,8 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
     exact = np.zeros((p, p))
     exact[np.triu_indices(p)] = sums / (N * (N - 1) // 2)
     above = np.triu_indices(p, 1)
-    assert not set(exact[above]) & set(fitted.noisy_correlation_[above].tolist())  # alpha about 15 / 1,000
-    assert not set(exact.diagonal()) & set(fitted.untied_shares_.tolist())
+    assert (exact[above] != fitted.noisy_correlation_[above]).all()
+    assert (exact.diagonal() != fitted.untied_shares_).all()
 
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------

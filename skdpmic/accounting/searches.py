@@ -157,7 +157,7 @@ def _searched(search):
 def _warn_of_none_seen(estimator):
     warnings.warn(
         f"search_cost sees no private estimator in this {type(estimator).__name__}. If one hides in a lambda or in a "
-        "class of your own, what is stated here is no bound. DPMICSelector and DPMICScorer are seen as steps and "
+        "class of your own, what is stated here is no bound. This package's estimators are seen as steps and "
         "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
         stacklevel=3,
     )
