@@ -17,6 +17,16 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL)
 
 
+def test_planning(capsys):
+    pytest.importorskip("matplotlib", reason="the guide draws with matplotlib").use("Agg")
+    pytest.importorskip("pandas", reason="the guide reads a dataframe of scikit-learn")
+    names = {}
+    for code, printed in blocks("planning.md"):
+        exec(code, names)
+        assert capsys.readouterr().out == (printed or "")
+    assert names["display"].frequencies.shape == (7, 30)
+
+
 def test_people(tmp_path, capsys, monkeypatch):
     """Noise does not decide what is printed: the least gap between scores is more than 20 times its scale."""
     for library in ("pandas", "polars", "pyarrow"):
@@ -29,13 +39,3 @@ def test_people(tmp_path, capsys, monkeypatch):
             exec(code, names)
             assert capsys.readouterr().out == printed
     assert os.listdir() == ["patients.db"]
-
-
-def test_planning(capsys):
-    pytest.importorskip("matplotlib", reason="the guide draws with matplotlib").use("Agg")
-    pytest.importorskip("pandas", reason="the guide reads a dataframe of scikit-learn")
-    names = {}
-    for code, printed in blocks("planning.md"):
-        exec(code, names)
-        assert capsys.readouterr().out == (printed or "")
-    assert names["display"].frequencies.shape == (7, 30)
