@@ -110,7 +110,7 @@ def rand_health():
 # --- Flights --------------------------------------------------------------------------------------------------------
 
 _CARRIERS = ("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV")
-_FLIGHT_BOUNDS = {
+FLIGHT_BOUNDS = {
     "month": (1, 12),
     "day": (1, 31),
     "weekday": (0, 6),
@@ -140,8 +140,8 @@ def flights():
     A value that is missing is put in the middle of its bounds. A record is a flight that arrived.
     """
     data = _joined_flights()
-    lower, upper = np.array(list(_FLIGHT_BOUNDS.values()), dtype=float).T
-    X = data[list(_FLIGHT_BOUNDS)].to_numpy(dtype=float)
+    lower, upper = np.array(list(FLIGHT_BOUNDS.values()), dtype=float).T
+    X = data[list(FLIGHT_BOUNDS)].to_numpy(dtype=float)
     X = np.where(np.isnan(X), (lower + upper) / 2, X)
     y = np.clip(data["arr_delay"].to_numpy(dtype=float), *_DELAY_BOUNDS)
     return RealTable(Table(X, y, lower, upper, _DELAY_BOUNDS), 5, np.arange(len(y)), "R2", tree_r2)
@@ -164,14 +164,14 @@ def _joined_flights():
     planes = pandas.read_csv(folder / "planes.csv")[["tailnum", "year", "seats"]].rename(columns={"year": "built"})
     data = flown.merge(weather, on=["origin", "time_hour"], how="left").merge(planes, on="tailnum", how="left")
     derived = {
-        "weekday": pandas.to_datetime(data[["year", "month", "day"]]).dt.dayofweek,
+        "weekday": pandas.to_datetime(data[["year", "month", "day"]]).dt.day_of_week,
         "departs": _hours(data["sched_dep_time"]),
         "arrives": _hours(data["sched_arr_time"]),
         "age": 2013 - data["built"],
     }
     indicators = {
         name: (data["origin" if name.startswith("from") else "carrier"] == name.split()[1]).astype(float)
-        for name in _FLIGHT_BOUNDS
+        for name in FLIGHT_BOUNDS
         if " " in name
     }
     return data.assign(**derived, **indicators)
