@@ -410,7 +410,7 @@ MUTANTS = [
            "(n_columns - 1) * (n_rows - 1)",
            f"{TAILS}::test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff[2-3-3]"),
     Mutant("significance/tails.py", "return -2.0 * n * np.square", "return -8.0 * n * np.square",
-           f"{TAILS}::test_no_exact_tail_is_above_its_bound[p0-q0-13]"),
+           f"{TAILS}::test_no_exact_tail_is_above_its_bound[p1-q1-13]"),
     Mutant("significance/mic_r.py", "math.log(1 + missing) + log_choices(parts - 1, k - 1)", "math.log(1 + missing)",
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two classes-miller-madow]"),
     Mutant("significance/mic_r.py", "math.log(1 + missing) + log", "log",

@@ -140,6 +140,17 @@ def test_p_values_of_pieces_are_those_of_the_table(statistic, table):
     assert "_public_for_p_values" not in vars(pieces)
 
 
+def test_p_values_of_a_lazy_frame_and_of_a_dask_collection_are_those_of_the_table(table):
+    polars, dask_array = pytest.importorskip("polars"), pytest.importorskip("dask.array")
+    X, y = table
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT)
+    expected = clone(scorer).fit(X, y).p_values().tolist()
+    lazy = polars.DataFrame(X, schema=[f"x{j}" for j in range(D)]).lazy()
+    assert clone(scorer).fit(lazy, y).p_values().tolist() == expected
+    chunks = dask_array.from_array(X, chunks=(300, D)), dask_array.from_array(y, chunks=300)
+    assert clone(scorer).fit(*chunks).p_values().tolist() == expected
+
+
 def test_where_there_are_no_p_values_the_error_says_why(table):
     X, y = table
     with pytest.raises(AttributeError, match="noise of a known law, and mechanism='geometric' adds it to counts"):
