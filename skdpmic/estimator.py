@@ -201,10 +201,10 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         if missed > by_lot / 2:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={self.epsilon:g}, a feature with a score of 1 is not among the best {n_places} of features "
-                f"with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if lots are drawn. More rows, a "
-                "larger epsilon, fewer features and, for a choice without scores, release='support' and a smaller k "
-                "lessen the noise: skdpmic.plan_release tells how much of which is needed.",
+                f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
+                f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if lots are drawn. More "
+                "rows, a larger epsilon, fewer features and, for a choice without scores, release='support' and a "
+                "smaller k lessen the noise: skdpmic.plan_release tells how much of which is needed.",
                 stacklevel=stacklevel + 1,
             )
 

@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 
 from skdpmic.checks.errors import without_data
-from skdpmic.table.tables import as_frame, holds_numbers, in_library_of, is_frame, row_of_zeros
+from skdpmic.table.tables import as_frame, columns_at, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
 class KeptColumns(SelectorMixin):
@@ -33,10 +33,14 @@ class KeptColumns(SelectorMixin):
                 return without_data(super().transform, X)
             X = as_frame(X)
             container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
-            chosen = X[:, np.flatnonzero(support).tolist()]
+            chosen = columns_at(X, np.flatnonzero(support).tolist())
             if not isinstance(container, np.ndarray):
                 return in_library_of(chosen, container)
-            return without_data(super().transform, X.to_native()) if holds_numbers(X) else chosen.to_native()
+            if not holds_numbers(X):
+                return chosen.to_native()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "No features were selected", UserWarning)  # as was said just now
+                return without_data(super().transform, X.to_native())
 
 
 def check_k(k):

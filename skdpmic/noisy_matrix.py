@@ -116,7 +116,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         if mechanism.noise_scale > _DROWNS:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={self.epsilon:g}, the noise on each correlation has a standard deviation of "
+                f"epsilon={float(self.epsilon):g}, the noise on each correlation has a standard deviation of "
                 f"{mechanism.noise_scale:.2g}. It falls as n_samples times epsilon grows, and as n_features falls: "
                 "noise_scale_for tells how much of which is needed.",
                 stacklevel=stacklevel + 1,

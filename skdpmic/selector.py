@@ -327,7 +327,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(
                 f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "
-                f"n_samples={shape.n_groups:,}, epsilon={self.epsilon:g} and k={way.k} noise_scale_ is "
+                f"n_samples={shape.n_groups:,}, epsilon={float(self.epsilon):g} and k={way.k} noise_scale_ is "
                 f"{mechanism.noise_scale:.2g}, and which features say the same is known from about {MOST_NOISE:g} "
                 f"downwards: where n_samples * epsilon is {enough:,.0f} or more. statistic='mtv_r', a smaller "
                 "redundancy and a smaller k have less noise.",

@@ -4,6 +4,7 @@ import doctest
 import math
 import re
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,11 @@ def test_every_way_to_publish_warns_before_the_charge(way, tmp_path):
         with pytest.raises(UserWarning, match="noise drowns everything"):
             WAYS_TO_PUBLISH[way](DPMICScorer(**PUBLIC, ledger=ledger), *table())
     assert ledger.entries() == []
+
+
+def test_a_budget_may_be_a_fraction():
+    exact = drowning(lambda: DPMICScorer(**PUBLIC | {"epsilon": Fraction(1, 4)}).fit(*table()))
+    assert "epsilon=0.25" in exact
 
 
 def test_every_way_to_publish_warns_in_the_same_words():

@@ -153,6 +153,13 @@ def holds_numbers(frame):
     return all(kind_of(frame[:, j]) == NUMBERS for j in range(frame.shape[1]))
 
 
+def columns_at(frame, places):
+    """The columns of a dataframe at these places; with its rows, where a library has them without columns, too."""
+    if frame.implementation.is_pandas_like():
+        return nw.from_native(frame.to_native().iloc[:, places], eager_only=True)
+    return frame[:, places]
+
+
 def in_library_of(frame, container):
     """A dataframe as one of the library that `container` is of."""
     wanted = nw.from_native(container, eager_only=True).implementation

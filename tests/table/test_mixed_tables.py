@@ -221,6 +221,20 @@ def test_set_output_keeps_names_and_types(library, container):
         assert ["b" if kind.kind == "b" else "f" if kind.kind == "f" else "O" for kind in chosen.dtypes] == list("fOOb")
 
 
+@pytest.mark.parametrize("columns", [["age", "town"], ["age"]])
+def test_of_a_table_of_which_nothing_is_chosen_the_rows_remain_and_one_warning_says_so(columns):
+    frame = FRAME[columns].set_index(pandas.Index(range(5, 5 + N)))
+    public = {"bounds": {"age": (0, 120)}, "target_bounds": (0, 3)}
+    if "town" in columns:
+        public["categories"] = {"town": TOWNS}
+    nothing = DPMICSelector(threshold=1.0, epsilon=math.inf, **public).set_output(transform="pandas").fit(frame, Y)
+    with pytest.warns(UserWarning, match="No features were selected") as said:
+        chosen = nothing.transform(frame)
+    assert len(said) == 1
+    assert chosen.shape == (N, 0)
+    assert chosen.index.equals(frame.index)
+
+
 def test_a_table_of_numbers_comes_out_as_an_array_as_of_scikit_learn():
     for frame in (FRAME[["age", "visits"]].astype(float), FRAMES["polars"][["age", "visits"]]):
         scorer = DPMICSelector(k=1, epsilon=math.inf, bounds={"age": (0, 120), "visits": (0, 20)}, target_bounds=(0, 3))
