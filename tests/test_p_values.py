@@ -287,6 +287,7 @@ def test_functions_return_scores_alone_as_those_of_mutual_information_do(table):
     assert dp_mic_classif(X, y > 0.5, epsilon=1, bounds=(0, 1), classes=[False, True]).shape == (D,)
 
 
+@pytest.mark.slow
 def test_searches_over_levels_of_false_discoveries(table):
     X, y = table
     scorer = DPMICScorer(statistic="kendall", epsilon=20.0)

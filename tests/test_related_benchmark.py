@@ -97,6 +97,7 @@ def test_no_row_is_learned_from_and_predicted(small_tables):
     assert list(split.X.index) == list(split._train)
 
 
+@pytest.mark.slow
 def test_a_run_compares_all_ways_and_draws_them(small_tables, tmp_path):
     rows = [
         configuration | related.compare(configuration, seed)

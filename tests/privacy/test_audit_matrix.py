@@ -48,7 +48,8 @@ def forward(seed=0):
     return lambda table: selector.fit(table[:, :-1], table[:, -1]).noisy_correlation_
 
 
-@pytest.mark.parametrize("n_runs, share", [(N_RUNS, 0.2), pytest.param(3000, 0.8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_runs, share", [(N_RUNS, 0.2), (3000, 0.8)])
 @pytest.mark.parametrize("release", [correlation, forward])
 def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it(release, n_runs, share):
     # alpha = 1e-2, so many fits of each neighbour, fixed seed.
@@ -70,6 +71,7 @@ def test_noise_that_is_drawn_once_is_found_out(monkeypatch):
     assert separation(correlation()) > 2 * CLAIMED
 
 
+@pytest.mark.slow
 def test_noise_for_a_single_pair_of_columns_is_found_out(monkeypatch):
     of_matrix = rank_sensitivity.kendall_matrix_squared_sensitivity
     monkeypatch.setattr(concordance, "kendall_matrix_squared_sensitivity", lambda p, *rows: of_matrix(2, *rows))

@@ -190,6 +190,7 @@ def losses(name, n, redundancy, epsilon, scales):
     return [largest[scale] for scale in scales]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTAINED)
 def test_no_ranking_of_a_small_table_is_more_than_exp_epsilon_likelier_for_a_neighbour(name):
     epsilon, redundancy, n = 1.0, 4.0, 3
