@@ -324,14 +324,17 @@ def test_records_are_counted_once_more_for_each_choice_but_the_last(monkeypatch)
 def test_other_records_at_the_next_reading_are_noticed(tmp_path):
     polars = pytest.importorskip("polars")
     X, y = with_copies()
-    frame, readings = polars.DataFrame(X), []
+    frame, readings, most = polars.DataFrame(X), [], math.inf
 
     def fewer(batch):
         readings.append(1)
-        return batch if len(readings) == 1 else batch.head(100)
+        return batch if len(readings) <= most else batch.head(100)
 
     lazy = frame.lazy().map_batches(fewer, schema=frame.schema)
     selector = greedy(statistic="mtv_r", epsilon=20.0)
+    clone(selector).set_params(redundancy=0.0).fit(lazy, y)
+    most = len(readings)  # that one fit takes for the scores with y, which depends on the version of Polars
+    readings.clear()
     before = vars(selector).copy()
     with pytest.raises(ValueError, match="X must give the same rows each time it is read, got other numbers of rows"):
         selector.fit(lazy, y)
