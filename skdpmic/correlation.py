@@ -1,12 +1,11 @@
 """All correlations of a table at once, under differential privacy."""
 
-import numbers
-
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
-from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask
+from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks
+from skdpmic.privacy.arguments import check_confidence
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 from skdpmic.table.tables import as_frame, columns_by_columns, is_frame
@@ -172,8 +171,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             from that of a population.
         """
         check_published(self)
-        if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
-            raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        check_confidence(confidence)
         noisy, margin = np.asarray(self.noisy_correlation_), self._mechanism.margin(confidence)
         ends = [np.clip(noisy + side * margin, -1.0, 1.0) for side in (-1, 1)]
         for end in ends:
@@ -197,7 +195,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         return hasattr(self, "correlation_")
 
     def _records(self, X, y):
-        refuse_dask(X)
+        refuse_dask_of_ranks(X)
         records = read_features(self, X)
         if records.n_features < 2:
             raise ValueError(

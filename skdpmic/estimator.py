@@ -1,6 +1,5 @@
 """What both estimators do: describe, read, score, pay, release, keep."""
 
-import numbers
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from skdpmic.checks.fitted import check_published
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, check_request
-from skdpmic.privacy.arguments import check_delta, check_epsilon, warn_of_delta, warn_of_seed
+from skdpmic.privacy.arguments import check_confidence, check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
@@ -96,7 +95,6 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
-        vars(self).pop("_public_for_p_values", None)
 
     def _measure(self, n_persons, n_features, n_classes):
         """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
@@ -128,8 +126,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
-        self._keep(released, way, measure)
-        self._public_for_p_values = PublicForPValues.of_shape(measure, records.shape)
+        self._keep(released, way, measure, records.shape)
 
     def _pay(self, cost, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
@@ -139,12 +136,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
                 what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features
             )
 
-    def _keep(self, released, way, measure):
+    def _keep(self, released, way, measure, shape):
         """Keep what was released, and the public numbers behind it."""
         vars(self).update(released)
-        self.epsilon_per_feature_ = way.epsilon_per_feature
-        if measure.B is not None:
-            self.B_, self.c_ = measure.B, measure.c
         self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
 
     # --- Parameters ------------------------------------------------------------------------------------------
@@ -191,14 +185,15 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         warn_of_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
 
     def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
-        """Warn if noise drowns everything, which public numbers tell."""
+        """Warn if noise drowns everything, which public numbers tell; whether it does."""
         law = way.law(mechanism, measure, shape)
         if law is None:
-            return
+            return False
         n_wanted = self._n_wanted(shape.n_features)
         n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
         missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, way.draws_anew)
-        if missed > by_lot / 2:
+        drowns = missed > by_lot / 2
+        if drowns:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
@@ -207,6 +202,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
                 "smaller k lessen the noise: skdpmic.plan_release tells how much of which is needed.",
                 stacklevel=stacklevel + 1,
             )
+        return drowns
 
     def _n_wanted(self, n_features):
         """How many features are to be chosen; None if that is open."""
@@ -225,6 +221,17 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
 class PrivateScores(PrivateEstimator):
     """The scorer and the selector: an estimator that releases scores."""
+
+    def _forget(self):
+        super()._forget()
+        vars(self).pop("_public_for_p_values", None)
+
+    def _keep(self, released, way, measure, shape):
+        super()._keep(released, way, measure, shape)
+        self.epsilon_per_feature_ = way.epsilon_per_feature
+        if measure.B is not None:
+            self.B_, self.c_ = measure.B, measure.c
+        self._public_for_p_values = PublicForPValues.of_shape(measure, shape)
 
     # --- Before the data -------------------------------------------------------------------------------------
 
@@ -298,8 +305,7 @@ class PrivateScores(PrivateEstimator):
         lower, upper : ndarrays of shape (n_features,)
         """
         mechanism = self._mechanism_of_scores("scores_interval")
-        if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
-            raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        check_confidence(confidence)
         return mechanism.interval(self.scores_, confidence)
 
     def p_values(self, *, n_resamples=9999, random_state=0):

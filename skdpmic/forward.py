@@ -175,8 +175,8 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         super()._warn(n_features, stacklevel + 1)
         warn_of_k(self.k, n_features, stacklevel + 1)
 
-    def _keep(self, released, way, measure):
-        super()._keep(released, way, measure)
+    def _keep(self, released, way, measure, shape):
+        super()._keep(released, way, measure, shape)
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
         self.ranking_ = np.empty(len(order), dtype=np.int64)

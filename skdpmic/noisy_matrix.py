@@ -99,7 +99,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         return NoisyConcordances.for_budget(*budget).noise_scale
 
     def _records(self, X, y):
-        refuse_dask(X)
+        refuse_dask_of_ranks(X)
         return super()._records(X, y)
 
     def _way(self, n_features):
@@ -122,12 +122,8 @@ class PrivateMatrixEstimator(PrivateEstimator):
                 stacklevel=stacklevel + 1,
             )
 
-    def _keep(self, released, way, measure):
-        vars(self).update(released)
-        self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
 
-
-def refuse_dask(X):
+def refuse_dask_of_ranks(X):
     """Raise if X is a dask collection."""
     if is_dask_collection(X):
         raise TypeError(

@@ -311,8 +311,8 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
             return BestFeatures(self.epsilon, self.delta, k)
         return GreedyFeatures(self.epsilon, self.delta, k, self.redundancy)
 
-    def _keep(self, released, way, measure):
-        super()._keep(released, way, measure)
+    def _keep(self, released, way, measure, shape):
+        super()._keep(released, way, measure, shape)
         if self.release == "scores":
             self.n_ranked_ = self.n_features_in_
 
@@ -322,8 +322,8 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
             warn_of_k(self.k, n_features, stacklevel + 1)
 
     def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
-        super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
-        if isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
+        drowns = super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+        if not drowns and isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(
                 f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "

@@ -24,6 +24,12 @@ def check_delta(delta):
         raise ValueError(f"delta must be a number in [0, 1), got {delta!r}.")
 
 
+def check_confidence(confidence):
+    """Raise unless `confidence` is a number in (0, 1)."""
+    if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+
+
 def exact(number):
     """The decimal number that a finite float was written as: 1/10 for 0.1, so that ten of them make 1.
 
