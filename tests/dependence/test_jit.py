@@ -184,6 +184,7 @@ from skdpmic.dependence.mtv_family import class_family
 from skdpmic.dependence.mtv_r import AgainstClasses
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.population import mic_star
+from skdpmic.dependence.rank_nulls import null_scores
 rng = np.random.default_rng(0)
 X = np.asfortranarray(rng.random((60, 2)))
 bounds = ((0, 1), (0, 1))
@@ -206,6 +207,8 @@ for incomplete, scale in (holed, (np.arange(60, dtype=np.uint32) % 5, Nominal(3)
         y = X[:, 1] if isinstance(grids, ContinuousGrids) else np.arange(60) % 3
         GridScorer(grids, 60).score(grids.count(incomplete, scale, grids.place(y)), scale)
 mic_pairs(X), mic_star(X, 0.1, n_master=10, n_fixed=10)
+for rank_statistic in ("kendall", "spearman", "chatterjee", "distance_correlation"):
+    null_scores(rank_statistic, 30, 2, 0)
 for n in (60, 6000):
     X = rng.random((n, 2))
     for target in ({"target_bounds": (0, 1)}, {"classes": [0, 1]}):
