@@ -1,9 +1,7 @@
 """Every broken line in ``mutants.py`` is seen by the test that is named beside it."""
 
-import os
+import multiprocessing
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,17 @@ from tests.mutants import MUTANTS
 ROOT = Path(__file__).parents[1]
 NOT_THE_COPY = 77  # none of pytest's exit codes
 RUN = f"""
-import sys
+import os, sys
 from pathlib import Path
+os.chdir(folder)
+os.environ["PYTHONPATH"] = folder
+sys.path[:0] = [folder]
+with open("said", "w") as said:
+    os.dup2(said.fileno(), 1)
+    os.dup2(said.fileno(), 2)
 import pytest
 import skdpmic
-sys.exit(pytest.main(sys.argv[1:]) if Path(skdpmic.__file__).parents[1] == Path.cwd() else {NOT_THE_COPY})
+sys.exit(pytest.main(options) if Path(skdpmic.__file__).parents[1] == Path.cwd() else {NOT_THE_COPY})
 """
 ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 
@@ -39,26 +43,38 @@ def copied(tmp_path):
     return tmp_path.resolve()
 
 
-def run(folder, tests):
-    options = ["-q", "-x", "-rf", "--tb=short", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-c", RUN, *options, *(f"tests/{test}" for test in tests)]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+@pytest.fixture(scope="session")
+def processes():
+    """A source of processes that have imported all that the package and its tests need of others, which takes seconds."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numba", "pandas", "polars", "pytest", "scipy.stats", "sklearn.model_selection"])
+    return context
+
+
+def run(processes, folder, tests):
+    """How pytest ends in a process of its own, and what it says."""
+    options = ["-q", "-x", "-rf", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    names = {"folder": str(folder), "options": [*options, *(f"tests/{test}" for test in tests)]}
+    process = processes.Process(target=exec, args=(RUN, names))
+    process.start()
+    process.join(timeout=600)
+    process.kill()
+    process.join()
+    return process.exitcode, (folder / "said").read_text()
 
 
 @pytest.mark.slow
-def test_all_named_tests_pass_on_the_package_as_it_is(copied):
-    done = run(copied, dict.fromkeys(mutant.test for mutant in MUTANTS))
-    assert done.returncode == ALL_PASSED, done.stdout + done.stderr
+def test_all_named_tests_pass_on_the_package_as_it_is(copied, processes):
+    end, said = run(processes, copied, dict.fromkeys(mutant.test for mutant in MUTANTS))
+    assert end == ALL_PASSED, said
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.new}")
-def test_a_broken_line_is_seen(mutant, copied):
+def test_a_broken_line_is_seen(mutant, copied, processes):
     file = copied / "skdpmic" / mutant.file
     source = file.read_text(encoding="utf-8")
     file.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
-    done = run(copied, [mutant.test])
-    said = done.stdout + done.stderr
-    assert done.returncode == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{said}"
+    end, said = run(processes, copied, [mutant.test])
+    assert end == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{said}"
     assert f"\nFAILED tests/{mutant.test}" in said, f"another test failed, or none ran:\n{said}"
