@@ -77,7 +77,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Everything that is computed from the matrix is covered by the same budget: partial correlations, clusters of
     columns, components, a linear model.
 
-    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/correlation.md`` for a guide. Outside the
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
     guarantee: errors raised on invalid data, and time.
 
     Examples

@@ -54,8 +54,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, the epsilon of each feature and the number of classes (``docs/defaults.md``). A number may be up
-        to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
+        for n_samples, the epsilon of each feature and the number of classes (``docs/results/defaults.md``). A number
+        may be up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above
+        10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
         than a grid may have cells; "auto" as for B. With

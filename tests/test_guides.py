@@ -31,7 +31,7 @@ def test_correlation(tmp_path, capsys, monkeypatch):
     """Noise of 0.002 or less decides on no digit and on no choice that is printed: seen in 300 runs."""
     pytest.importorskip("pandas", reason="the guide reads dataframes of pandas")
     monkeypatch.chdir(tmp_path)
-    run("correlation.md", capsys)
+    run("how_to/correlation.md", capsys)
     assert os.listdir() == ["patients.db"]
 
 
@@ -40,7 +40,7 @@ def test_people(tmp_path, capsys, monkeypatch):
     for library in ("pandas", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads dataframes of pandas and of Polars")
     monkeypatch.chdir(tmp_path)
-    run("people.md", capsys)
+    run("tutorials/people.md", capsys)
     assert os.listdir() == ["patients.db"]
 
 
@@ -48,7 +48,7 @@ def test_planning(capsys):
     pytest.importorskip("matplotlib", reason="the guide draws with matplotlib").use("Agg")
     pytest.importorskip("pandas", reason="the guide reads a dataframe of scikit-learn")
     names = {}
-    for code, printed in blocks("planning.md"):
+    for code, printed in blocks("how_to/planning.md"):
         exec(code, names)
         assert capsys.readouterr().out == (printed or "")
     assert names["display"].frequencies.shape == (7, 30)
@@ -56,9 +56,9 @@ def test_planning(capsys):
 
 def test_significance(capsys):
     """Noise does not decide what is printed: the two scores are more than 150 times its scale."""
-    run("significance.md", capsys)
+    run("how_to/significance.md", capsys)
 
 
 def test_redundancy(capsys):
     """Scores that decide are more than 20 scales of the noise apart."""
-    run("redundancy.md", capsys)
+    run("how_to/redundancy.md", capsys)

@@ -54,8 +54,8 @@ class StabilityDisplay:
 
     Notes
     -----
-    How far to trust it: `docs/planning.md` compares the frequencies with those of real choices. Where nearly all
-    features are noise, those that noise has put far ahead are taken for better than they are.
+    How far to trust it: ``docs/how_to/planning.md`` compares the frequencies with those of real choices. Where nearly
+    all features are noise, those that noise has put far ahead are taken for better than they are.
 
     Examples
     --------
