@@ -63,7 +63,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         Number of persons; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of columns, at least 2.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if X has string column names.
 
     See Also

@@ -70,7 +70,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         Number of persons; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if X has string column names.
 
     See Also

@@ -141,7 +141,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         The values used; not with ranks.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if X has string column names.
 
     See Also

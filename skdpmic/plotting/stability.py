@@ -50,7 +50,7 @@ class StabilityDisplay:
     See Also
     --------
     StabilityDisplay.from_estimator : From a fitted estimator.
-    DPMICScorer.scores_interval : Where each score without noise lies.
+    skdpmic.DPMICScorer.scores_interval : Where each score without noise lies.
 
     Notes
     -----
