@@ -41,6 +41,7 @@ myst_links_external_new_tab = False
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 copybutton_prompt_text = r">>> |\.\.\. "
@@ -54,7 +55,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "skdpmic"},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -1,5 +1,4 @@
-"""The pages of the site: their code runs, in order, and prints what they show; what releases something says what it does
-not protect."""
+"""The pages of the site: their code runs, in order, and prints what is shown; each release says what it leaves open."""
 
 import os
 import re
