@@ -1,4 +1,4 @@
-"""The check of the built site sees dead links, missing anchors, pictures without a text, and what comes from outside."""
+"""The check of the built site sees dead links and anchors, pictures without a text, and what comes from outside."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -64,7 +64,8 @@ def make_relationship(name, *, n_samples=100, r2=None, random_state=None):
     n_samples : int, default=100
     r2 : float, default=None
         A level of noise, one of `R2_LEVELS`; the sample then comes from
-        :func:`skdpmic.datasets.relationship`. None for no noise: points spread evenly at random, by arc length, over the part of the graph within the unit square.
+        :func:`skdpmic.datasets.relationship`. None for no noise: points spread evenly at random, by arc
+        length, over the part of the graph within the unit square.
     random_state : int, RandomState instance or None, default=None
 
     Returns
