@@ -23,6 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "mathml",
+    "gallery_options",
     "links_in_docstrings",
     "links_to_files",
 ]

@@ -3,32 +3,28 @@
 import re
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml
+from latex2mathml.converter import convert
+from sphinx.util import logging
 
-# What docutils does not read, in words that it does.
-SPELLINGS = [
-    (re.compile(r"\\dots\b"), r"\\ldots"),
-    (re.compile(r"\\iff\b"), r"\\Leftrightarrow"),
-    (re.compile(r"\\tag\{(\w+)\}"), r"\\qquad\\text{(\1)}"),
-    (re.compile(r"\\frac\s*(\\[a-z]+\b|\d)\s*(\d)"), r"\\frac{\1}{\2}"),
-]
+logger = logging.getLogger(__name__)
+SIZE_OF_BRACKETS = re.compile(r"\\[bB]igg?[lrm]?(?![a-z])")  # MathML stretches brackets by itself
+NOT_READ = re.compile(r"<m\w+>\\")
 
 
-def mathml(formula, **options):
-    for pattern, spelling in SPELLINGS:
-        formula = pattern.sub(spelling, formula)
-    return latex2mathml.tex2mathml(formula, **options)
+def mathml(node, display):
+    formula = convert(SIZE_OF_BRACKETS.sub("", node.astext()), display=display)
+    if NOT_READ.search(formula):
+        logger.warning("a formula is not read: %s", node.astext(), location=node)
+    return formula
 
 
 def visit_math(translator, node):
-    translator.body.append(mathml(node.astext()))
+    translator.body.append(mathml(node, "inline"))
     raise nodes.SkipNode
 
 
 def visit_displaymath(translator, node):
-    translator.body.append(translator.starttag(node, "div", CLASS="math"))
-    translator.body.append(mathml(node.astext(), as_block=True))
-    translator.body.append("</div>")
+    translator.body.append(f'<div class="math">{mathml(node, "block")}</div>')
     raise nodes.SkipNode
 
 
