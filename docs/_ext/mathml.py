@@ -24,7 +24,7 @@ def visit_math(translator, node):
 
 
 def visit_displaymath(translator, node):
-    translator.body.append(f'<div class="math">{mathml(node, "block")}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node, "block")}</div>')
     raise nodes.SkipNode
 
 
