@@ -1,7 +1,7 @@
 """Whether a built site holds together: python .ci/check_site.py docs/_build/html.
 
 Every link within the site leads to a file, and to an anchor of it where it names one; every picture has an alternative
-text; no page loads anything from elsewhere.
+text; every example of the gallery has a picture; no page loads anything from elsewhere.
 """
 
 import sys
@@ -18,7 +18,8 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.anchors, self.links, self.loaded, self.pictures_without_text = {"", "top"}, [], [], []
+        self.anchors, self.links, self.loaded = {"", "top"}, [], []
+        self.pictures, self.pictures_without_text = [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -30,8 +31,10 @@ class Page(HTMLParser):
                 self.links.append(attributes[name])
                 if (tag, name) in LOADED and attributes.get("rel") not in NOT_LOADED:
                     self.loaded.append(attributes[name])
-        if tag == "img" and not (attributes.get("alt") or "").strip():
-            self.pictures_without_text.append(attributes.get("src"))
+        if tag == "img":
+            self.pictures.append(attributes.get("src"))
+            if not (attributes.get("alt") or "").strip():
+                self.pictures_without_text.append(attributes.get("src"))
 
 
 def _pages(site):
@@ -46,6 +49,8 @@ def problems(site):
     for path, page in pages.items():
         name = path.relative_to(Path(site).resolve())
         found += [f"{name}: picture without an alternative text: {src}" for src in page.pictures_without_text]
+        if name.parent.name == "gallery" and name.stem != "index" and not page.pictures:
+            found.append(f"{name}: no picture")
         found += [f"{name}: loads {link}" for link in page.loaded if urlsplit(link).netloc]
         for link in page.links:
             parts = urlsplit(link)

@@ -47,5 +47,13 @@ def test_what_is_broken_is_named(problems, site, broken, problem):
     assert problems(site) == [problem]
 
 
+def test_an_example_without_a_picture_is_named(problems, site):
+    (site / "gallery").mkdir()
+    (site / "gallery" / "e.html").write_text("<h1>E</h1>")
+    assert problems(site) == ["gallery/e.html: no picture"]
+    (site / "gallery" / "e.html").write_text('<img src="../c.png" alt="C">')
+    assert problems(site) == []
+
+
 def test_an_empty_folder_is_no_site(problems, tmp_path):
     assert problems(tmp_path) == [f"{tmp_path}: no page"]
