@@ -13,7 +13,8 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re
 NUMBER = re.compile(r"\d+\.\d+")
 NOISE = 0.05  # by how much numbers of a block ```output may differ: these are drawn anew at each run
 
-PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "```python" in page.read_text("utf-8"))
+SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
+PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
 NOT_RUN = {"how_to/large_tables.md"}  # its tables are the reader's own
 NEEDED = {
     "how_to/planning.md": ("matplotlib",),
@@ -42,13 +43,19 @@ def check_printed(printed, kind, shown):
         assert printed == shown
 
 
-def run(page, capsys):
-    """Run all blocks, each of which prints, and warns of, what the page shows below it, and of nothing else."""
-    names = {}
+def blocks(page, *sections):
+    """The blocks of code of these sections, or of all, each with what it prints: how that is compared, and the text."""
+    parts = text_of(page).split("\n## ")
+    return BLOCK.findall("\n".join(part for part in parts if not sections or part.partition("\n")[0] in sections))
+
+
+def run(page, capsys, *sections, warn="always"):
+    """Run all blocks, or those of some sections. Each prints and warns of what the page shows below it, no more."""
+    names = {"__name__": "__main__"}  # so that functions can be sent to workers
     with config_context(), warnings.catch_warnings():
-        warnings.simplefilter("always")
+        warnings.simplefilter(warn)
         warnings.showwarning = show_warning
-        for code, kind, shown in BLOCK.findall(text_of(page)):
+        for code, kind, shown in blocks(page, *sections):
             exec(code, names)
             check_printed(capsys.readouterr().out, kind, shown)
     return names
@@ -71,7 +78,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
-    if any(PRIVATE_CALL.search(code) for code, *_ in BLOCK.findall(text_of(page))):
+    if any(PRIVATE_CALL.search(code) for code, *_ in blocks(page)):
         assert SNIPPET in text_of(page)
 
 
