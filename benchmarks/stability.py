@@ -1,4 +1,6 @@
-"""Do features get chosen as often as StabilityDisplay says? python -m benchmarks.stability. Results: docs/planning.md.
+"""Do features get chosen as often as StabilityDisplay says? python -m benchmarks.stability
+
+The results are in docs/how_to/planning.md.
 
 Scores of MTVr without noise are known here. Noise is drawn, frequencies are computed from the noisy scores and compared
 with how often each feature is chosen, given the scores without noise. A minute on one core.

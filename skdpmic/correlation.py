@@ -63,7 +63,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         Number of persons; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of columns, at least 2.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns; only if X has string column names.
 
     See Also
@@ -77,7 +77,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Everything that is computed from the matrix is covered by the same budget: partial correlations, clusters of
     columns, components, a linear model.
 
-    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/correlation.md`` for a guide. Outside the
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
     guarantee: errors raised on invalid data, and time.
 
     Examples

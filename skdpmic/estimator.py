@@ -331,7 +331,7 @@ class PrivateScores(PrivateEstimator):
             "distance_correlation" that is the law itself, but for the simulation; above 10,000 and 2,000 records, of
             so many records, with the standard deviation for all. With the other statistics it is an upper bound, as
             their law depends on how the values are spread, or on ties: near the truth where noise is stronger than
-            chance, and too large where it is not (``docs/significance.md``).
+            chance, and too large where it is not (``docs/how_to/significance.md``).
 
         Raises
         ------

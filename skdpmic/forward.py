@@ -70,7 +70,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         Number of persons; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if X has string column names.
 
     See Also
@@ -82,9 +82,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     -----
     Where features are near copies it finds more than the best single ones once `noise_scale_` is below about 0.1: some
     100 records a feature at epsilon=1 and delta=1e-6. With more noise, or where no feature repeats another,
-    DPMICSelector with ``release="support"`` chooses better (``docs/correlation.md``). The noise is known, so it is
-    reckoned with: correlations among features that it may have made are shrunk, the matrix is brought to the nearest
-    correlation matrix, and a ridge keeps what is left of a feature from being noise alone.
+    DPMICSelector with ``release="support"`` chooses better (``docs/how_to/correlation.md``). The noise is known, so
+    it is reckoned with: correlations among features that it may have made are shrunk, the matrix is brought to the
+    nearest correlation matrix, and a ridge keeps what is left of a feature from being noise alone.
 
     Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
 

@@ -86,7 +86,7 @@ def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=Non
     Protected is one row: a person with m rows is protected at m times epsilon.
 
     What is made with the knots has a cost of its own, and the same records pay for both. For one pair of columns, a
-    third to a half of the sum is best spent on the knots (``docs/defaults.md``).
+    third to a half of the sum is best spent on the knots (``docs/results/defaults.md``).
 
     Examples
     --------

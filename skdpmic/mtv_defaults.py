@@ -1,4 +1,4 @@
-"""B and c of MTVr when the user leaves them to us, by public numbers only (``docs/defaults.md``)."""
+"""B and c of MTVr when the user leaves them to us, by public numbers only (``docs/results/defaults.md``)."""
 
 from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.dependence.mic_r import grid_size

@@ -54,8 +54,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, the epsilon of each feature and the number of classes (``docs/defaults.md``). A number may be up
-        to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
+        for n_samples, the epsilon of each feature and the number of classes (``docs/results/defaults.md``). A number
+        may be up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above
+        10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
         than a grid may have cells; "auto" as for B. With
@@ -104,7 +105,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         The values used; not with ranks.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if X has string column names.
 
     See Also

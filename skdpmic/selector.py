@@ -11,7 +11,7 @@ from skdpmic.pieces import PrivateEstimatorOfPieces
 from skdpmic.release import BestFeatures, GreedyFeatures
 
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
-MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/redundancy.md
+MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
 class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
@@ -63,8 +63,9 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     fdr : float, default=None
         If given, keep the features that the procedure of Benjamini and Hochberg keeps of `p_values` at this level, in
         (0, 1), and ignore `k`: of the features kept, about this share at most is independent of the target, on
-        average, as far as scores of independent features do not go against one another (``docs/significance.md``).
-        Needs ``release="scores"`` with noise of a known law, `max_rows_per_group` of None or 1, and no `threshold`.
+        average, as far as scores of independent features do not go against one another
+        (``docs/how_to/significance.md``). Needs ``release="scores"`` with noise of a known law, `max_rows_per_group` of
+        None or 1, and no `threshold`.
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
@@ -72,7 +73,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         With ``release="support"``: how much features count less that say what others say. The first one has the largest
         score; each of the others the largest score less `redundancy` times its mean score with those chosen before it.
         0 chooses the k best by themselves. 1 finds more where columns say the same, for noise nearly twice as large; it
-        takes enough rows for that (``docs/redundancy.md``), and `fit`, not chunks or sketches.
+        takes enough rows for that (``docs/how_to/redundancy.md``), and `fit`, not chunks or sketches.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
         from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
@@ -80,8 +81,8 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         two names takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/defaults.md``). A number may be up to
-        n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
+        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
+        up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
         than a grid may have cells; "auto" as for B. With
@@ -140,7 +141,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         The values used; not with ranks.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if X has string column names.
 
     See Also

@@ -128,7 +128,7 @@ def test_a_run_compares_all_ways_and_draws_them(small_tables, tmp_path):
 
 
 def test_the_tables_of_the_docs_are_those_of_the_results():
-    page = (ROOT / "docs" / "results_selection.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "results" / "selection.md").read_text(encoding="utf-8")
     summary, lead, choices = (
         pandas.read_csv(related.RESULTS / f"{name}.csv") for name in ("related", "related_leads", "related_choices")
     )

@@ -1,4 +1,4 @@
-"""Does it pay to take redundancy off? python -m benchmarks.selection.related [--quick]: docs/results_selection.md.
+"""Does it pay to take redundancy off? python -m benchmarks.selection.related [--quick]: docs/results/selection.md.
 
 Features are chosen on two thirds of the rows, and one model of the chosen features is scored on the others: gradient
 boosting, the same for all. An interrupted run goes on where it stopped; all takes a quarter of an hour.

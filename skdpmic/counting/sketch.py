@@ -79,7 +79,7 @@ class RangeGridSketch:
         What they amount to: the grids, and how far one record can move a score.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if they have names.
 
     Raises

@@ -63,8 +63,9 @@ def make_relationship(name, *, n_samples=100, r2=None, random_state=None):
         ``"F1"`` ... ``"F21"``, a key of `RELATIONSHIPS`.
     n_samples : int, default=100
     r2 : float, default=None
-        A level of noise, one of `R2_LEVELS`; the sample then comes from :func:`relationship`. None for no noise:
-        points spread evenly at random, by arc length, over the part of the graph within the unit square.
+        A level of noise, one of `R2_LEVELS`; the sample then comes from
+        :func:`skdpmic.datasets.relationship`. None for no noise: points spread evenly at random, by arc
+        length, over the part of the graph within the unit square.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -151,7 +152,7 @@ def relationship(name, r2):
 
 
 def load_mic_star():
-    """MIC* of all 189 distributions of :func:`relationship`.
+    """MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
     Computed once by :func:`skdpmic.dependence.population.mic_star`, with ``benchmarks/make_mic_star.py``.
 

@@ -24,7 +24,8 @@ class BestGrid(NamedTuple):
 class CharacteristicMatrix:
     """All entries of a characteristic matrix, and the statistics made of them. Holds no records.
 
-    Made by :func:`characteristic_matrix`.
+    Made by :func:`skdpmic.characteristic_matrix`: MIC, MAS, MEV and MCN are those of [1]_, TIC is that of
+    [2]_, GMIC that of [3]_.
 
     Attributes
     ----------
@@ -53,19 +54,19 @@ class CharacteristicMatrix:
         return float(self._entries().max())
 
     def tic(self, norm=False):
-        """Total Information Coefficient [2]_: the sum of the entries; with `norm`, their mean."""
+        """Total Information Coefficient: the sum of the entries; with `norm`, their mean."""
         return float(self._entries().mean() if norm else self._entries().sum())
 
     def mas(self):
-        """Maximum Asymmetry Score [1]_, for departure from monotonicity: the largest ``|M[k, l] - M[l, k]|``."""
+        """Maximum Asymmetry Score, for departure from monotonicity: the largest ``|M[k, l] - M[l, k]|``."""
         return float(np.nanmax(np.abs(self.matrix - self.matrix.T)))
 
     def mev(self):
-        """Maximum Edge Value [1]_, for closeness to a function: the largest entry with k = 2 or l = 2."""
+        """Maximum Edge Value, for closeness to a function: the largest entry with k = 2 or l = 2."""
         return float(np.nanmax([self.matrix[2], self.matrix[:, 2]]))
 
     def mcn(self, eps=0):
-        """Minimum Cell Number [1]_, for complexity: the least ``log2(k l)`` with ``M[k, l] >= (1 - eps) MIC``.
+        """Minimum Cell Number, for complexity: the least ``log2(k l)`` with ``M[k, l] >= (1 - eps) MIC``.
 
         Parameters
         ----------
@@ -77,7 +78,7 @@ class CharacteristicMatrix:
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
     def gmic(self, p=-1):
-        """Generalized Mean Information Coefficient [3]_: the power mean of the maximal characteristic matrix.
+        """Generalized Mean Information Coefficient: the power mean of the maximal characteristic matrix.
 
         Its entry for k, l is the largest ``M[i, j]`` with ``i j <= k l``. It falls from MIC at ``p = inf`` to
         ``M[2, 2]`` at ``p = -inf``: the smaller p, the more it favours simple relationships.

@@ -32,7 +32,8 @@ def mic_r_laplace(
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable. It must not be read off the data.
     B, c : float or "auto", default="auto"
-        As in :func:`mic_r`; "auto" takes values tuned for n_samples, epsilon and correction (``docs/defaults.md``).
+        As in :func:`mic_r`; "auto" takes values tuned for n_samples, epsilon and correction
+        (``docs/results/defaults.md``).
     correction : None or "miller-madow", default="miller-madow"
         Of what grids show by chance; as in :func:`mic_r`. None is the statistic of [1]_.
     ledger : BudgetLedger, default=None
@@ -228,7 +229,7 @@ def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, r
     -----
     One noisy table of affordable size is coarse, so strong dependence, and steep or wavy relationships, come out far
     too low: over the 189 distributions of :mod:`skdpmic.datasets` by 0.05 to 0.26 in the median
-    (``docs/results_paper.md``).
+    (``docs/results/paper.md``).
 
     The mechanism of [1]_ noises several tables, each at the whole epsilon, and is not epsilon-differentially private;
     this one is (``docs/theory/geometric.md``). Replacing a record moves two counts by 1, hence noise of scale

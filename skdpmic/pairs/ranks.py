@@ -25,7 +25,7 @@ from skdpmic.uncached import never_cached
 
 @never_cached
 def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
-    """Kendall's |tau| of one pair under epsilon-differential privacy, by the Laplace mechanism.
+    """Kendall's tau of one pair, without its sign, under epsilon-differential privacy, by the Laplace mechanism.
 
     How far one variable rises with the other, or falls. It needs no bounds, as only the order of the values matters.
 
@@ -89,7 +89,7 @@ def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
 
 @never_cached
 def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
-    """Spearman's |rho| of one pair under epsilon-differential privacy, by the Laplace mechanism.
+    """Spearman's rho of one pair, without its sign, under epsilon-differential privacy, by the Laplace mechanism.
 
     How far one variable rises with the other, or falls. It needs no bounds, as only the order of the values matters.
 

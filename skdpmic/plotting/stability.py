@@ -50,12 +50,12 @@ class StabilityDisplay:
     See Also
     --------
     StabilityDisplay.from_estimator : From a fitted estimator.
-    DPMICScorer.scores_interval : Where each score without noise lies.
+    skdpmic.DPMICScorer.scores_interval : Where each score without noise lies.
 
     Notes
     -----
-    How far to trust it: `docs/planning.md` compares the frequencies with those of real choices. Where nearly all
-    features are noise, those that noise has put far ahead are taken for better than they are.
+    How far to trust it: ``docs/how_to/planning.md`` compares the frequencies with those of real choices. Where nearly
+    all features are noise, those that noise has put far ahead are taken for better than they are.
 
     Examples
     --------

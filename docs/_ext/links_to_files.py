@@ -1,0 +1,14 @@
+"""Markdown outside of docs/ has no page in the site; a link to it, as GitHub follows it, downloads the file."""
+
+import re
+
+OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|examples)/[^)#]*\.md)\)")
+
+
+def link(app, docname, source):
+    source[0] = OUTSIDE.sub(r"](<path:\1>)", source[0])
+
+
+def setup(app):
+    app.connect("source-read", link)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,59 @@
+"""The check of the built site sees dead links and anchors, pictures without a text, and what comes from outside."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / ".ci" / "check_site.py"
+GOOD = '<h1 id="top-of-it">A</h1><a href="#top-of-it">a</a><a href="b.html#here">b</a><a href="https://x.org">x</a>'
+
+
+@pytest.fixture
+def problems():
+    spec = spec_from_file_location("check_site", SCRIPT)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.problems
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "a.html").write_text(GOOD)
+    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html">a</a><img src="c.png" alt="C"></p>')
+    (tmp_path / "c.png").write_bytes(b"")
+    return tmp_path
+
+
+def test_a_whole_site_has_no_problems(problems, site):
+    assert problems(site) == []
+
+
+@pytest.mark.parametrize(
+    "broken, problem",
+    [
+        ('<a href="d.html">d</a>', "a.html: dead link d.html"),
+        ('<a href="b.html#there">b</a>', "a.html: no such anchor b.html#there"),
+        ('<a href="#nowhere">a</a>', "a.html: no such anchor #nowhere"),
+        ('<img src="gone.png" alt="C">', "a.html: dead link gone.png"),
+        ('<img src="c.png" alt=" ">', "a.html: picture without an alternative text: c.png"),
+        ('<img src="c.png">', "a.html: picture without an alternative text: c.png"),
+        ('<script src="https://x.org/x.js"></script>', "a.html: loads https://x.org/x.js"),
+        ('<link rel="stylesheet" href="//x.org/x.css">', "a.html: loads //x.org/x.css"),
+    ],
+)
+def test_what_is_broken_is_named(problems, site, broken, problem):
+    (site / "a.html").write_text(GOOD + broken)
+    assert problems(site) == [problem]
+
+
+def test_an_example_without_a_picture_is_named(problems, site):
+    (site / "gallery").mkdir()
+    (site / "gallery" / "e.html").write_text("<h1>E</h1>")
+    assert problems(site) == ["gallery/e.html: no picture"]
+    (site / "gallery" / "e.html").write_text('<img src="../c.png" alt="C">')
+    assert problems(site) == []
+
+
+def test_an_empty_folder_is_no_site(problems, tmp_path):
+    assert problems(tmp_path) == [f"{tmp_path}: no page"]
