@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdpmic.checks.arguments import check_n_jobs
+from skdpmic.checks.arguments import check_n_jobs, check_verbose
 from skdpmic.checks.fitted import check_published
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
@@ -14,10 +14,10 @@ from skdpmic.privacy.arguments import check_confidence, check_delta, check_epsil
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.progress import Progress
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.significance.public import PublicForPValues
 from skdpmic.statistics import statistic_named, warn_of_copies
-from skdpmic.table.description import describe
 from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
@@ -125,6 +125,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
+        records = records.watched(Progress(type(self).__name__, self.verbose))
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure, records.shape)
 
@@ -159,6 +160,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         check_max_rows(self.max_rows_per_group)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
         entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
 
     def _check_delta_of_mechanism(self):
@@ -366,27 +368,6 @@ class PrivateScores(PrivateEstimator):
         # What the fit spent tells its mechanism, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_)
-
-
-def check_before_data(estimator, numbers_of_samples):
-    """Raise what a fit to each of these numbers of samples raises whatever the data."""
-    estimator._check_parameters()
-    described = {name: getattr(estimator, name) for name in PUBLIC}
-    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
-        map(asks_for_data, described.values())
-    ):
-        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
-        describe(**described, n_features=n_features, feature_names=None)
-    for n_samples in numbers_of_samples:
-        estimator._measure(n_samples, 1, n_public_classes(estimator))
-
-
-def refuse_table(estimator, X, y):
-    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
-
-    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
-    """
-    estimator._records(X, y)
 
 
 def n_public_classes(estimator):
