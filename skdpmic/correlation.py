@@ -5,6 +5,7 @@ import numpy as np
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks
+from skdpmic.notebook import shown_correlations
 from skdpmic.privacy.arguments import check_confidence
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
@@ -195,6 +196,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """
         check_published(self)
         return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
+
+    def _shown(self):
+        return shown_correlations(self)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "correlation_")

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from skdpmic.checks.arguments import check_n_jobs, check_verbose
 from skdpmic.checks.fitted import check_published
+from skdpmic.notebook import ShownInNotebooks, Terms, shown_scores
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, check_request
@@ -29,7 +30,7 @@ from skdpmic.unchanged import unchanged_on_error
 PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
-class PrivateEstimator(NeverCached, BaseEstimator):
+class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     """An estimator but for what it publishes, and what it does with it."""
 
     def fit(self, X, y, groups=None):
@@ -95,6 +96,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
+        vars(self).pop("_terms", None)
 
     def _measure(self, n_persons, n_features, n_classes):
         """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
@@ -141,6 +143,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Keep what was released, and the public numbers behind it."""
         vars(self).update(released)
         self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
+        noise = released.get("support_mechanism_", self.mechanism)
+        public = (shape.n_groups, self.max_rows_per_group, self._broken_by())
+        self._terms = Terms(self.statistic, noise, *self.privacy_spent_, *public)
 
     # --- Parameters ------------------------------------------------------------------------------------------
 
@@ -175,12 +180,21 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     def _warn(self, n_features, stacklevel):
         """Say what the user should know of a release, before it is paid for."""
-        for name in PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",):
+        for name in self._public_names():
             warn_of_data(name, getattr(self, name), stacklevel + 1)
         if self.max_rows_per_group is not None:
             warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
+
+    def _public_names(self):
+        """Names of the public arguments that are looked at."""
+        return PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",)
+
+    def _broken_by(self):
+        """Names of the parameters with which the guarantee does not hold."""
+        read = [name for name in self._public_names() if asks_for_data(getattr(self, name))]
+        return (*read, *(["random_state"] if self.random_state is not None else []))
 
     def _warn_of_labels(self, shape, stacklevel):
         """Warn of labels that are too many for the number of records."""
@@ -234,6 +248,9 @@ class PrivateScores(PrivateEstimator):
         if measure.B is not None:
             self.B_, self.c_ = measure.B, measure.c
         self._public_for_p_values = PublicForPValues.of_shape(measure, shape)
+
+    def _shown(self):
+        return shown_scores(self)
 
     # --- Before the data -------------------------------------------------------------------------------------
 

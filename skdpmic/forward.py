@@ -6,6 +6,7 @@ from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import forward_order, nearest_correlation
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.noisy_matrix import PrivateMatrixEstimator
+from skdpmic.notebook import shown_forward
 from skdpmic.table.people import check_given_together
 from skdpmic.unchanged import unchanged_on_error
 
@@ -186,6 +187,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
+
+    def _shown(self):
+        return shown_forward(self)
 
     def _get_support_mask(self):
         check_published(self)

@@ -27,6 +27,7 @@ from skdpmic.candidates import (
 )
 from skdpmic.checks.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic.delegated import delegated
+from skdpmic.notebook import ShownInNotebooks, shown_search
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.filters import round_up, round_up_sum
 from skdpmic.privacy.ledger import check_ledger
@@ -49,7 +50,7 @@ from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
 
-class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
+class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
@@ -251,6 +252,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
             self.noise_scale_ = mechanism.noise_scale
             self.best_params_ = grid[self.best_index_]
             self.privacy_spent_ = (float(self.epsilon), 0.0)
+            self._broken_by = () if self.random_state is None else ("random_state",)
             for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
                 vars(self).pop(name, None)  # of an earlier fit
         if self.refit:  # the choice is paid for, and stays if this fails
@@ -367,6 +369,10 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         """Labels that the best estimator knows."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
+
+    def _shown(self):
+        inside = private_estimators(self.best_estimator_) if hasattr(self, "best_estimator_") else []
+        return shown_search(self, [*self._broken_by, *(name for private in inside for name in private._broken_by())])
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")
