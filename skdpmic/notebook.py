@@ -5,6 +5,7 @@ All of it was released, or is public. Colours are those of the page around it, l
 
 import html
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,8 @@ _STYLE = """
 """
 
 
-class Terms(NamedTuple):
+@dataclass(frozen=True)
+class Terms:
     """What is public about a release, as it was when it was made: parameters may have been set anew since."""
 
     statistic: str
