@@ -104,7 +104,7 @@ def shown_scores(estimator):
         released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}; no scores"
     else:
         released = f"scores of {features}, by {terms.statistic}"
-        columns.append(Column("score", [_short(score) for score in estimator.scores_], "number"))
+        columns.append(_numbers("score", estimator.scores_))
         if not hasattr(estimator, "noisy_counts_"):
             columns.append(_intervals(*estimator.scores_interval()))
         else:
@@ -125,7 +125,7 @@ def shown_forward(selector):
     r2_up_to = selector.r2_path_[selector.ranking_ - 1]
     columns = [
         Column("feature", _names(selector)),
-        Column("R² with those before it", [_short(r2) for r2 in r2_up_to], "number"),
+        _numbers("R² with those before it", r2_up_to),
     ]
     facts = _facts(selector, released, noisy="correlation") + chosen
     order = np.argsort(selector.ranking_, kind="stable")
@@ -140,7 +140,7 @@ def shown_correlations(estimator):
     )
     columns = [
         *(Column("column", [names[j] for j in side]) for side in pairs),
-        Column("noisy correlation", [_short(tau) for tau in noisy], "number"),
+        _numbers("noisy correlation", noisy),
         _intervals(*ends),
     ]
     released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
@@ -206,8 +206,12 @@ def _names(estimator):
     return [f"feature {j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
 
 
+def _numbers(title, numbers):
+    return Column(title, [f"{number:.4f}" for number in numbers], "number")
+
+
 def _intervals(lower, upper):
-    cells = [f"{_short(lo)} to {_short(hi)}" for lo, hi in zip(lower, upper, strict=True)]
+    cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
     return Column("95 % interval", cells, "number")
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import warnings
+from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,18 @@ def test_significance(capsys):
 def test_redundancy(capsys):
     """Scores that decide are more than 20 scales of the noise apart."""
     run("redundancy.md", capsys)
+
+
+def test_pictures(tmp_path, capsys, monkeypatch):
+    """Scores that decide are more than 50 scales of the noise apart; of lines that tell the time, it is not compared."""
+    pytest.importorskip("matplotlib", reason="the guide draws with matplotlib").use("Agg")
+    pytest.importorskip("pandas", reason="the guide reads a dataframe of pandas")
+    monkeypatch.chdir(tmp_path)
+    names, as_said = {}, OutputChecker().check_output
+    for code, printed in blocks("pictures.md"):
+        exec(code, names)
+        said, got = (re.sub(r"\d+\.\d s", "0.0 s", text) for text in (printed, capsys.readouterr().out))
+        assert as_said(said, got, ELLIPSIS), got
+    assert os.listdir() == ["survey.db"]
+    for picture in re.findall(r"!\[.{40,}\]\((.*?)\)", (DOCS / "pictures.md").read_text()):
+        assert (DOCS / picture).exists()

@@ -145,7 +145,7 @@ def test_scores_are_shown_best_first_with_their_intervals(fitted):
     assert "Chosen" not in shown.facts
     lower, upper = scorer.scores_interval(0.95)
     best = np.argsort(scorer.ranking_)[:20]
-    expected = [[NAMES[j], f"{scorer.scores_[j]:.3g}", f"{lower[j]:.3g} to {upper[j]:.3g}"] for j in best]
+    expected = [[NAMES[j], f"{scorer.scores_[j]:.4f}", f"{lower[j]:.4f} to {upper[j]:.4f}"] for j in best]
     assert shown.rows == expected
     assert "and 10 more features" in section(scorer)
 
@@ -186,9 +186,9 @@ def test_correlations_are_shown_strongest_first(fitted):
     values = [abs(float(row[2])) for row in shown.rows]
     assert values == sorted(values, reverse=True)
     for first, second, value, interval in shown.rows:
-        assert value == f"{noisy.loc[first, second]:.3g}"
+        assert value == f"{noisy.loc[first, second]:.4f}"
         lower, upper = (end.loc[first, second] for end in estimator.correlation_interval())
-        assert interval == f"{lower:.3g} to {upper:.3g}"
+        assert interval == f"{lower:.4f} to {upper:.4f}"
     assert f"and {D * (D - 1) // 2 - 20} more pairs" in section(estimator)
     assert shown.facts["Noise"].endswith("on each correlation")
 
@@ -198,7 +198,7 @@ def test_a_forward_order_is_shown_with_its_path(fitted):
     shown = released(selector)
     order = np.argsort(selector.ranking_)
     assert [row[:2] for row in shown.rows] == [
-        [NAMES[j], f"{r2:.3g}"] for j, r2 in zip(order[:20], selector.r2_path_[:20], strict=True)
+        [NAMES[j], f"{r2:.4f}"] for j, r2 in zip(order[:20], selector.r2_path_[:20], strict=True)
     ]
 
 
@@ -226,6 +226,12 @@ def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
     after = released(selector.set_params(**later, max_rows_per_group=7, random_state=0))
     assert after.facts == before.facts
     assert after.rows == before.rows
+
+
+def test_what_a_level_of_false_discoveries_keeps_is_chosen():
+    selector = DPMICSelector(**PUBLIC, epsilon=100.0, fdr=0.1).fit(FRAME, Y)
+    assert "column 4" in released(selector).facts["Chosen"]
+    assert {row[0] for row in released(selector).rows if row[-1]} <= set(selector.get_feature_names_out())
 
 
 def test_a_choice_that_was_not_released_is_said_not_raised(fitted):

@@ -57,7 +57,7 @@ class LedgerDisplay:
     >>> from skdpmic.privacy.ledger_file import LedgerEntry
     >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", 0.3, 0.0, 500, 2, None)]
     >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
-    >>> display.bars_[0].get_width(), display.limit_.get_xdata()[0]
+    >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
     (0.3, 1.0)
     """
 
@@ -114,7 +114,7 @@ class LedgerDisplay:
         ...     ledger.charge("means by ward", 0.25)
         ...     ledger.charge("DPMICSelector", 0.5)
         ...     display = LedgerDisplay.from_ledger(ledger)
-        >>> [bar.get_width() for bar in display.bars_]
+        >>> [float(bar.get_width()) for bar in display.bars_]
         [0.25, 0.5]
         """
         if not isinstance(ledger, BudgetLedger):

@@ -78,7 +78,7 @@ class ScoresDisplay:
     --------
     >>> from skdpmic.plotting import ScoresDisplay
     >>> display = ScoresDisplay([0.1, 0.8, -0.05], feature_names=["age", "pay", "town"], noise_margin=0.1)
-    >>> [bar.get_width() for bar in display.plot().bars_]
+    >>> [float(bar.get_width()) for bar in display.plot().bars_]
     [0.8, 0.1, -0.05]
     """
 
