@@ -14,11 +14,12 @@ from skdpmic.accounting.fits import UNIVARIATE, UNKNOWN, given_the_table, is_pri
 from skdpmic.checks.errors import is_invalid_parameter, without_data
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
-from skdpmic.estimator import PUBLIC, check_before_data, refuse_table
+from skdpmic.estimator import PUBLIC, n_public_classes
 from skdpmic.isolation import generators_seeded
 from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named
-from skdpmic.table.features import feature_axes
+from skdpmic.table.description import describe
+from skdpmic.table.features import feature_axes, n_features_of
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.tables import declared_by_name
 
@@ -102,7 +103,7 @@ def refuse_unreadable_for(candidates, X, y):
             seen.add(described)
             refuse_unreadable(X, y)
             table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
-            refuse_table(scorer, table, y)
+            _refuse_table(scorer, table, y)
 
 
 def private_estimators(candidate):
@@ -119,11 +120,32 @@ def check_private_steps(candidates, X, numbers_of_samples):
                     f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
                     "it deals rows into subsets, not persons, so that the rows of one person may be in several."
                 )
-            check_before_data(estimator, numbers_of_samples)
+            _check_before_data(estimator, numbers_of_samples)
     declared = declared_by_name(X)
     for candidate in candidates:
         for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
             _check_columns(_scorer_of(estimator), n_features, names, declared)
+
+
+def _check_before_data(estimator, numbers_of_samples):
+    """Raise what a fit to each of these numbers of samples raises whatever the data."""
+    estimator._check_parameters()
+    described = {name: getattr(estimator, name) for name in PUBLIC}
+    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
+        map(asks_for_data, described.values())
+    ):
+        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
+        describe(**described, n_features=n_features, feature_names=None)
+    for n_samples in numbers_of_samples:
+        estimator._measure(n_samples, 1, n_public_classes(estimator))
+
+
+def _refuse_table(estimator, X, y):
+    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
+
+    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
+    """
+    estimator._records(X, y)
 
 
 def _scorer_of(private):

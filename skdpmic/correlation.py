@@ -5,6 +5,7 @@ import numpy as np
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks
+from skdpmic.notebook import shown_correlations
 from skdpmic.privacy.arguments import check_confidence
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
@@ -39,6 +40,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -103,6 +107,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.epsilon = epsilon
@@ -111,6 +116,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X, y=None, groups=None):
@@ -190,6 +196,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """
         check_published(self)
         return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
+
+    def _shown(self):
+        return shown_correlations(self)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "correlation_")

@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdpmic.checks.arguments import check_n_jobs
+from skdpmic.checks.arguments import check_n_jobs, check_verbose
 from skdpmic.checks.fitted import check_published
+from skdpmic.notebook import ShownInNotebooks, Terms, shown_scores
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, check_request
@@ -14,10 +15,10 @@ from skdpmic.privacy.arguments import check_confidence, check_delta, check_epsil
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.progress import Progress
 from skdpmic.release import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.significance.public import PublicForPValues
 from skdpmic.statistics import statistic_named, warn_of_copies
-from skdpmic.table.description import describe
 from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
@@ -29,7 +30,7 @@ from skdpmic.unchanged import unchanged_on_error
 PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
-class PrivateEstimator(NeverCached, BaseEstimator):
+class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     """An estimator but for what it publishes, and what it does with it."""
 
     def fit(self, X, y, groups=None):
@@ -95,6 +96,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
+        vars(self).pop("_terms", None)
 
     def _measure(self, n_persons, n_features, n_classes):
         """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
@@ -125,6 +127,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
+        records = records.watched(Progress(type(self).__name__, self.verbose))
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure, records.shape)
 
@@ -140,6 +143,9 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         """Keep what was released, and the public numbers behind it."""
         vars(self).update(released)
         self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
+        noise = released.get("support_mechanism_", self.mechanism)
+        public = (shape.n_groups, self.max_rows_per_group, self._broken_by())
+        self._terms = Terms(self.statistic, noise, *self.privacy_spent_, *public)
 
     # --- Parameters ------------------------------------------------------------------------------------------
 
@@ -159,6 +165,7 @@ class PrivateEstimator(NeverCached, BaseEstimator):
         check_max_rows(self.max_rows_per_group)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
         entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
 
     def _check_delta_of_mechanism(self):
@@ -173,12 +180,21 @@ class PrivateEstimator(NeverCached, BaseEstimator):
 
     def _warn(self, n_features, stacklevel):
         """Say what the user should know of a release, before it is paid for."""
-        for name in PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",):
+        for name in self._public_names():
             warn_of_data(name, getattr(self, name), stacklevel + 1)
         if self.max_rows_per_group is not None:
             warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
             warn_of_seed(stacklevel + 1)
+
+    def _public_names(self):
+        """Names of the public arguments that are looked at."""
+        return PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",)
+
+    def _broken_by(self):
+        """Names of the parameters with which the guarantee does not hold."""
+        read = [name for name in self._public_names() if asks_for_data(getattr(self, name))]
+        return (*read, *(["random_state"] if self.random_state is not None else []))
 
     def _warn_of_labels(self, shape, stacklevel):
         """Warn of labels that are too many for the number of records."""
@@ -232,6 +248,9 @@ class PrivateScores(PrivateEstimator):
         if measure.B is not None:
             self.B_, self.c_ = measure.B, measure.c
         self._public_for_p_values = PublicForPValues.of_shape(measure, shape)
+
+    def _shown(self):
+        return shown_scores(self)
 
     # --- Before the data -------------------------------------------------------------------------------------
 
@@ -366,27 +385,6 @@ class PrivateScores(PrivateEstimator):
         # What the fit spent tells its mechanism, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_)
-
-
-def check_before_data(estimator, numbers_of_samples):
-    """Raise what a fit to each of these numbers of samples raises whatever the data."""
-    estimator._check_parameters()
-    described = {name: getattr(estimator, name) for name in PUBLIC}
-    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
-        map(asks_for_data, described.values())
-    ):
-        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
-        describe(**described, n_features=n_features, feature_names=None)
-    for n_samples in numbers_of_samples:
-        estimator._measure(n_samples, 1, n_public_classes(estimator))
-
-
-def refuse_table(estimator, X, y):
-    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
-
-    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
-    """
-    estimator._records(X, y)
 
 
 def n_public_classes(estimator):

@@ -6,6 +6,7 @@ from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import forward_order, nearest_correlation
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.noisy_matrix import PrivateMatrixEstimator
+from skdpmic.notebook import shown_forward
 from skdpmic.table.people import check_given_together
 from skdpmic.unchanged import unchanged_on_error
 
@@ -43,6 +44,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -116,6 +120,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.k = k
@@ -126,6 +131,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X, y, groups=None):
@@ -181,6 +187,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
+
+    def _shown(self):
+        return shown_forward(self)
 
     def _get_support_mask(self):
         check_published(self)

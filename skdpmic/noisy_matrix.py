@@ -49,9 +49,10 @@ class NoisyMatrix:
         ranks = records.each_feature(_ranks, n_jobs)
         if records.target is not None:
             ranks.append(mid_ranks(records.target.values))
+        sums = concordances(ranks, n_jobs, records.progress)
         noisy = np.empty((self.n_columns, self.n_columns))
         above = np.triu_indices(self.n_columns)
-        noisy[above] = noisy.T[above] = mechanism.release(concordances(ranks, n_jobs), source)
+        noisy[above] = noisy.T[above] = mechanism.release(sums, source)
         untied = noisy.diagonal().copy()
         np.fill_diagonal(noisy, 1.0)
         return {

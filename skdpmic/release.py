@@ -118,11 +118,13 @@ class NoisyTables(LaplaceScores):
         counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
         noisy_counts = mechanism.release(counts, records.n_samples, source)
         scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
-        scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(scorer.score)(t / each) for t in noisy_counts)
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
+        scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
+        scores = np.array(list(records.progress.through(scores, len(noisy_counts), "noisy tables")))
         return {
             "noisy_counts_": noisy_counts,
-            "scores_": np.array(scores),
-            "ranking_": _places(np.argsort(-np.array(scores), kind="stable")),
+            "scores_": scores,
+            "ranking_": _places(np.argsort(-scores, kind="stable")),
             "noise_scale_": mechanism.noise_scale,
         }
 

@@ -76,6 +76,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -160,6 +163,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.statistic = statistic
@@ -176,6 +180,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def __call__(self, X, y):

@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,13 +25,16 @@ from skdpmic.candidates import (
     refuse_unreadable_for,
     warn_of_unknown,
 )
-from skdpmic.checks.arguments import check_interval, check_n_jobs
+from skdpmic.checks.arguments import check_interval, check_n_jobs, check_verbose
+from skdpmic.delegated import delegated
+from skdpmic.notebook import ShownInNotebooks, shown_search
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.filters import round_up, round_up_sum
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.progress import Progress
 from skdpmic.trials import (
     MEAN_ERROR,
     SEED_BYTES,
@@ -48,33 +50,7 @@ from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
 
-def _delegated(name):
-    """A method of the best estimator; there is one if that has one."""
-
-    def has_it(search):
-        getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
-        return True
-
-    def method(self, X):
-        check_is_fitted(self, "best_estimator_")
-        return getattr(self.best_estimator_, name)(X)
-
-    method.__name__ = name
-    method.__doc__ = f"""Call {name} of the best estimator.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray
-            What it returns.
-        """
-    return available_if(has_it)(method)
-
-
-class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
+class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
@@ -111,6 +87,9 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
     n_jobs : int, default=None
         Number of parallel jobs (see joblib): fits. In processes, as is joblib's default; threads take turns, because
         they share the global random generators.
+    verbose : int, default=0
+        Whether `fit` prints how many fits in the subsets are done, and the time that they took: 0 prints nothing, 1
+        about ten lines, 2 one for each fit. Time is outside the guarantee: show the lines to no one but yourself.
     random_state : None, int or RandomState, default=None
         None draws subsets and noise from the operating system's entropy. A seed is for tests; it breaks the
         guarantee, and warns.
@@ -196,6 +175,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         refit=True,
         ledger=None,
         n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.estimator = estimator
@@ -208,6 +188,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         self.refit = refit
         self.ledger = ledger
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X, y=None):
@@ -271,6 +252,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
             self.noise_scale_ = mechanism.noise_scale
             self.best_params_ = grid[self.best_index_]
             self.privacy_spent_ = (float(self.epsilon), 0.0)
+            self._broken_by = () if self.random_state is None else ("random_state",)
             for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
                 vars(self).pop(name, None)  # of an earlier fit
         if self.refit:  # the choice is paid for, and stays if this fails
@@ -281,6 +263,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
         check_interval(self.score_bounds, "score_bounds")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
@@ -331,9 +314,11 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
     def _score(self, trials, X, y, subsets, scorer, seeds):
         """Scores of shape (n_candidates, n_subsets); NaN where a candidate fails."""
         fits = zip(product(trials, subsets), seeds, strict=True)
-        scores = Parallel(n_jobs=self.n_jobs)(
+        progress = Progress(type(self).__name__, self.verbose)
+        scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
             delayed(score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
         )
+        scores = list(progress.through(scores, len(seeds), "fits"))
         scores = np.reshape(scores, (len(trials), len(subsets)))
         if np.isnan(scores).all():
             why = why_it_fails(trials[0], X, y, subsets[0], scorer, seeds[0])
@@ -358,10 +343,10 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
                     setattr(self, name, getattr(best_estimator, name))
             self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
 
-    predict = _delegated("predict")
-    predict_proba = _delegated("predict_proba")
-    predict_log_proba = _delegated("predict_log_proba")
-    decision_function = _delegated("decision_function")
+    predict = delegated("predict")
+    predict_proba = delegated("predict_proba")
+    predict_log_proba = delegated("predict_log_proba")
+    decision_function = delegated("decision_function")
 
     def score(self, X, y=None):
         """Score of the best estimator, by `scoring`, on other data.
@@ -384,6 +369,10 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         """Labels that the best estimator knows."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
+
+    def _shown(self):
+        inside = private_estimators(self.best_estimator_) if hasattr(self, "best_estimator_") else []
+        return shown_search(self, [*self._broken_by, *(name for private in inside for name in private._broken_by())])
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

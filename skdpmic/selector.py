@@ -102,6 +102,9 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         Where every `fit` writes its cost, after the data is validated and before it is scored.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -219,6 +222,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         max_rows_per_group=None,
         ledger=None,
         n_jobs=None,
+        verbose=0,
         random_state=None,
     ):
         self.k = k
@@ -240,6 +244,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         self.max_rows_per_group = max_rows_per_group
         self.ledger = ledger
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _check_parameters(self):

@@ -3,6 +3,7 @@
 import os
 import re
 import warnings
+from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from sklearn import config_context
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
 NUMBER = re.compile(r"\d+\.\d+")
+ELAPSED = re.compile(r"\b\d+\.\d s\b")  # not compared
 NOISE = 0.1  # by how much numbers of a block ```output may differ, which are drawn anew: 16 scales of the noise
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
 NOT_RUN = {"how_to/large_tables.md"}  # its tables are the reader's own
 NEEDED = {
+    "how_to/pictures.md": ("matplotlib",),
     "how_to/planning.md": ("matplotlib",),
     "tutorials/people.md": ("polars", "pyarrow"),
 }
@@ -33,7 +36,10 @@ def show_warning(message, category, *args, **kwargs):
 
 
 def check_printed(printed, kind, shown):
-    if kind == "output":
+    printed, shown = (ELAPSED.sub("# s", text) for text in (printed, shown))
+    if "\n...\n" in shown:
+        assert OutputChecker().check_output(shown, printed, ELLIPSIS), printed
+    elif kind == "output":
         assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
         numbers = [[float(number) for number in NUMBER.findall(text)] for text in (printed, shown)]
         assert numbers[0] == pytest.approx(numbers[1], abs=NOISE)
@@ -67,8 +73,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     pytest.importorskip("pandas", reason="the guides read dataframes of pandas")
     for library in NEEDED.get(page, ()):
         pytest.importorskip(library, reason="this guide shows it")
-    if page == "how_to/planning.md":
-        pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
     names = run(page, capsys)
     assert all(name.endswith(".db") for name in os.listdir())  # ledgers

@@ -12,19 +12,19 @@ ROOT = Path(skdpmic.__file__).parent
 
 # From the bottom up. Modules and packages of one line do not know of one another.
 LAYERS = [
-    {"checks", "exceptions", "isolation", "uncached", "unchanged"},
+    {"checks", "exceptions", "isolation", "progress", "uncached", "unchanged"},
     {"dependence"},
     {"privacy", "datasets"},
     {"defaults", "mtv_defaults", "table"},
     {"significance"},
     {"statistics"},
-    {"counting", "kept_columns", "learnt_bounds", "release", "pairs", "plotting"},
+    {"counting", "kept_columns", "learnt_bounds", "notebook", "release", "pairs"},
     {"planning"},
-    {"estimator"},
+    {"estimator", "plotting"},
     {"noisy_matrix", "pieces"},
     {"correlation", "forward", "scorer", "selector"},
     {"accounting"},
-    {"candidates", "trials"},
+    {"candidates", "delegated", "trials"},
     {"search"},
     {""},
 ]

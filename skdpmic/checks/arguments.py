@@ -135,3 +135,15 @@ def check_n_jobs(n_jobs):
     """Raise unless `n_jobs` is None or an int that joblib knows."""
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
+
+
+def check_whole(value, name):
+    """Raise unless `value` is an int from 1 on."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+
+
+def check_verbose(verbose):
+    """Raise unless `verbose` is an int from 0 on, or a bool."""
+    if not isinstance(verbose, numbers.Integral) or verbose < 0:
+        raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")

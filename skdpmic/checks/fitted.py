@@ -12,3 +12,13 @@ def check_published(estimator):
             "before using this estimator."
         )
     check_is_fitted(estimator)
+
+
+def check_has_scores(estimator, asker):
+    """Raise unless an estimator is fitted and has published scores."""
+    check_published(estimator)
+    if not hasattr(estimator, "scores_"):
+        raise AttributeError(
+            f"{asker} needs released scores, which a DPMICScorer has, and a DPMICSelector with release='scores', got "
+            f"{estimator!r}."
+        )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.progress import SILENT
 from skdpmic.table.columns import each_feature
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import parts_in_place_of_classes
@@ -17,12 +18,18 @@ class SketchedRecords:
     recount : callable, default=None
         ``recount(empty, j)`` counts the records once more, into a sketch that was made for feature j in the target's
         place. None where they cannot be read again.
+    progress : Progress, default=SILENT
+        Of what is done with all columns.
     """
 
-    def __init__(self, sketch, recount=None):
-        self._sketch, self._recount = sketch, recount
+    def __init__(self, sketch, recount=None, progress=SILENT):
+        self._sketch, self._recount, self.progress = sketch, recount, progress
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape = Shape(sketch.n_samples, sketch.scales)
+
+    def watched(self, progress):
+        """The records, with this progress."""
+        return SketchedRecords(self._sketch, self._recount, progress)
 
     def drawn(self, source):
         """The records that count: all, as each is a person."""
@@ -31,7 +38,7 @@ class SketchedRecords:
     def each_feature(self, function, n_jobs, left_out=()):
         """``function(counts, scale)`` of each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return each_feature(function, counts, self.shape.scales, n_jobs, left_out)
+        return each_feature(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, source):
         """What scores features from their counts."""
@@ -42,7 +49,7 @@ class SketchedRecords:
         sketch = self._recount(_sketch_against(self._sketch, j, measure), j)
         if sketch.n_samples != self.n_samples:
             raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
-        records = SketchedRecords(sketch)
+        records = SketchedRecords(sketch, progress=self.progress)
         return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs, left_out))
 
     def counter(self, table):

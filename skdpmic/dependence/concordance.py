@@ -4,11 +4,12 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic.dependence.ranks import concordance
+from skdpmic.progress import SILENT
 
 _SHORT = 1500  # records: a pair of columns takes less time than threads to hand the interpreter's lock over for it
 
 
-def concordances(ranks, n_jobs=None):
+def concordances(ranks, n_jobs=None, progress=SILENT):
     """Concordant less discordant pairs of records, for each two columns, and for each with itself.
 
     For a column with itself, that is the number of pairs that are not tied.
@@ -18,6 +19,7 @@ def concordances(ranks, n_jobs=None):
     ranks : list of n_columns int64 ndarrays of shape (n_samples,)
         From :func:`skdpmic.dependence.ranks.mid_ranks`, of at most ``MAX_RECORDS`` records.
     n_jobs : int, default=None
+    progress : Progress, default=SILENT
 
     Returns
     -------
@@ -26,9 +28,11 @@ def concordances(ranks, n_jobs=None):
     """
     places = range(len(ranks))
     if effective_n_jobs(n_jobs) == 1 or len(ranks[0]) < _SHORT:
-        rows = [_of_row(ranks, i) for i in places]
+        rows = (_of_row(ranks, i) for i in places)
     else:
-        rows = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_of_row)(ranks, i) for i in places)
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+        rows = parallel(delayed(_of_row)(ranks, i) for i in places)
+    rows = progress.through(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
     return np.array([total for row in rows for total in row], dtype=np.int64)
 
 

@@ -108,9 +108,7 @@ def plan_release(
     """
     request = Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
     check_request(request)
-    statistics = [statistic_named(name, _CORRECTION) for name in STATISTICS]
-    options = [option for of in statistics if _allows(of, request) for option in _options(of, request)]
-    rows = [row for row in (option.row() for option in options) if row is not None]
+    rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
             f"no release meets error={error!r} with up to {_SIZES[-1]:,} samples, or an epsilon up to "
@@ -119,6 +117,26 @@ def plan_release(
     once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
     cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
     return ReleasePlan(tuple(cheapest_first), request.sought)
+
+
+def planned_releases(statistic, request):
+    """The rows of a plan that are of one statistic.
+
+    Parameters
+    ----------
+    statistic : str
+    request : Request
+        Checked.
+
+    Returns
+    -------
+    list of PlannedRelease
+        Empty if nothing meets the request.
+    """
+    statistic = statistic_named(statistic, _CORRECTION)
+    if not _allows(statistic, request):
+        return []
+    return [row for row in (option.row() for option in _options(statistic, request)) if row is not None]
 
 
 def _allows(statistic, request):

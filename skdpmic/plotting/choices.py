@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from skdpmic.checks.fitted import check_published
+from skdpmic.checks.fitted import check_has_scores
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.posterior import draw_truths
@@ -32,12 +32,7 @@ class NoisyScores:
     @classmethod
     def of_estimator(cls, estimator):
         """What a fitted estimator has released; an error if that is no scores with noise of a known law."""
-        check_published(estimator)
-        if not hasattr(estimator, "scores_"):
-            raise AttributeError(
-                "StabilityDisplay needs released scores, which a DPMICScorer has, and a DPMICSelector with "
-                f"release='scores', got {estimator!r}."
-            )
+        check_has_scores(estimator, "StabilityDisplay")
         if hasattr(estimator, "noisy_counts_"):
             raise AttributeError(
                 "StabilityDisplay needs scores with noise of a known law, and mechanism='geometric' adds it to counts."

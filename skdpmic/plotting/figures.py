@@ -1,4 +1,13 @@
-"""Where pictures are drawn."""
+"""Where pictures are drawn, and what they have in common."""
+
+import math
+
+import numpy as np
+
+# Told apart by people who see colours differently (Okabe and Ito); nothing is told by colour alone.
+CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
+CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+_MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
 
 
 def new_axes(name, size=None):
@@ -8,3 +17,51 @@ def new_axes(name, size=None):
     except ImportError as error:
         raise ImportError(f"{name} needs matplotlib: pip install matplotlib") from error
     return pyplot.figure(figsize=size, layout="constrained").add_subplot()
+
+
+def ink_of(ax):
+    """The colour of text there, light on a dark page."""
+    return ax.xaxis.label.get_color()
+
+
+def explain(ax, is_new, n_columns=2):
+    """A legend: below axes of a new figure, in others where there is room."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
+    if is_new:
+        ax.figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize="small", frameon=False)
+    else:
+        ax.legend(handles, labels, loc="best", fontsize="small")
+
+
+def label_of(text, most_letters=_MOST_LETTERS):
+    """A user's text on one line, not too long, and with each $ as it is, which else would begin a formula."""
+    text = " ".join(str(text).split())
+    text = text if len(text) <= most_letters else text[: most_letters - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def feature_labels(feature_names, n_features):
+    """What is written at each feature; None numbers them."""
+    if feature_names is None:
+        return [f"feature {j}" for j in range(n_features)]
+    return [label_of(name) for name in feature_names]
+
+
+def names_of(estimator):
+    """Names of the features of a fitted estimator; None if they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def in_short(number, digits=3):
+    """A number with so many significant digits, as one writes it."""
+    if number == math.inf:
+        return "∞"
+    return np.format_float_positional(number, precision=digits, fractional=False, trim="-")
+
+
+def budget(epsilon, delta=0.0):
+    """A cost, as one writes it."""
+    return f"ε = {in_short(epsilon)}" + (f", δ = {delta:.2g}" if delta else "")

@@ -1,15 +1,29 @@
 """The picture of a noisy table of counts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
-from skdpmic.plotting.figures import new_axes
+from skdpmic.plotting.figures import explain, label_of, names_of, new_axes
+from skdpmic.privacy.arguments import check_confidence
+from skdpmic.privacy.mechanisms import laplace_quantile
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+_HATCH = "0.6"
+_MOST_LETTERS = 60
 
 
 class NoisyCountsDisplay:
     """The noisy table of counts of one feature and the target, that ``mechanism="geometric"`` releases.
 
-    The table is private already, so the picture costs no further budget and may be published.
+    The table is private already, so the picture costs no further budget and may be published. Hatched are the counts
+    that noise alone may have made: those up to the largest that it reaches with this confidence.
 
     Parameters
     ----------
@@ -22,6 +36,10 @@ class NoisyCountsDisplay:
         Range of a continuous target; None numbers the parts.
     classes : array-like of shape (n_target_parts,), default=None
         Labels of a discrete target.
+    noise_scale : float, default=None
+        Scale of the noise on each count, in records; None or 0 hatches nothing.
+    confidence : float, default=0.95
+        With which the noise on a count is no larger than what is hatched, in (0, 1).
 
     Attributes
     ----------
@@ -29,6 +47,8 @@ class NoisyCountsDisplay:
         What was drawn on; after :meth:`plot`.
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
+    hatch_ : matplotlib PolyCollection or None
+        The cells whose counts are within the noise.
 
     See Also
     --------
@@ -43,15 +63,29 @@ class NoisyCountsDisplay:
     'age'
     """
 
-    def __init__(self, noisy_counts, *, feature_name=None, feature_bounds=None, target_bounds=None, classes=None):
+    def __init__(
+        self,
+        noisy_counts: np.ndarray,
+        *,
+        feature_name: str | None = None,
+        feature_bounds: tuple[float, float] | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        classes: ArrayLike | None = None,
+        noise_scale: float | None = None,
+        confidence: float = 0.95,
+    ) -> None:
         self.noisy_counts = noisy_counts
         self.feature_name = feature_name
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.classes = classes
+        self.noise_scale = noise_scale
+        self.confidence = confidence
 
     @classmethod
-    def from_estimator(cls, estimator, feature, *, ax=None, cmap="viridis"):
+    def from_estimator(
+        cls, estimator, feature: int | str, *, confidence: float = 0.95, ax: Axes | None = None, cmap="viridis"
+    ) -> NoisyCountsDisplay:
         """Draw the noisy table of one feature of a fitted estimator.
 
         Parameters
@@ -60,6 +94,8 @@ class NoisyCountsDisplay:
             Fitted with ``mechanism="geometric"``.
         feature : int or str
             Number of the feature, or its name.
+        confidence : float, default=0.95
+            Hatched are counts that the noise, by its law, reaches with this confidence and no further; in (0, 1).
         ax : matplotlib Axes, default=None
             None makes a new figure.
         cmap : str or matplotlib Colormap, default="viridis"
@@ -73,25 +109,28 @@ class NoisyCountsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the estimator has released no table, or there is no such feature.
+            If the estimator has released no table, there is no such feature, or `confidence` is not as described.
         """
+        check_confidence(confidence)
         check_published(estimator)
         if not hasattr(estimator, "noisy_counts_"):
             raise ValueError(
                 f"estimator must be fitted with mechanism='geometric', which releases noisy counts, got {estimator!r}."
             )
-        names = getattr(estimator, "feature_names_in_", None)
+        names = names_of(estimator)
         index = _index_of(feature, names, len(estimator.noisy_counts_))
         display = cls(
             estimator.noisy_counts_[index],
-            feature_name=f"feature {index}" if names is None else str(names[index]),
+            feature_name=f"feature {index}" if names is None else names[index],
             feature_bounds=_bounds_of(getattr(estimator, "bounds", None), index, names),
             target_bounds=_pair_of_numbers(getattr(estimator, "target_bounds", None)),
             classes=_labels(getattr(estimator, "classes", None)),
+            noise_scale=estimator.noise_scale_,
+            confidence=confidence,
         )
         return display.plot(ax=ax, cmap=cmap)
 
-    def plot(self, ax=None, *, cmap="viridis"):
+    def plot(self, ax: Axes | None = None, *, cmap="viridis") -> Self:
         """Draw the table.
 
         Parameters
@@ -109,23 +148,45 @@ class NoisyCountsDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if ax is None:
+        is_new = ax is None
+        if is_new:
             ax = new_axes(type(self).__name__)
-        n_parts, n_target_parts = self.noisy_counts.shape
+        n_parts, n_target_parts = np.shape(self.noisy_counts)
         x_lo, x_hi = (0, n_parts) if self.feature_bounds is None else self.feature_bounds
         numbered = self.classes is not None or self.target_bounds is None
         y_lo, y_hi = (-0.5, n_target_parts - 0.5) if numbered else self.target_bounds
         self.image_ = ax.imshow(
-            self.noisy_counts.T, origin="lower", aspect="auto", cmap=cmap, extent=(x_lo, x_hi, y_lo, y_hi)
+            np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(x_lo, x_hi, y_lo, y_hi)
         )
-        ax.set_xlabel(self.feature_name or "feature")
+        edges = np.linspace(x_lo, x_hi, n_parts + 1), np.linspace(y_lo, y_hi, n_target_parts + 1)
+        self.hatch_ = self._hatch(ax, *edges)
+        ax.set_xlim(x_lo, x_hi)
+        ax.set_ylim(y_lo, y_hi)
+        ax.set_xlabel(label_of(self.feature_name or "feature", _MOST_LETTERS))
         ax.set_ylabel("target")
         if numbered:
             labels = range(n_target_parts) if self.classes is None else self.classes
-            ax.set_yticks(range(n_target_parts), labels=[str(label) for label in labels])
+            ax.set_yticks(range(n_target_parts), labels=[label_of(label) for label in labels])
         ax.figure.colorbar(self.image_, ax=ax, label="records, with noise")
+        explain(ax, is_new)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _hatch(self, ax, x_edges, y_edges):
+        """Hatch the cells whose counts noise alone may have made."""
+        if not self.noise_scale:
+            return None
+        from matplotlib.collections import PolyCollection
+
+        reach = laplace_quantile(self.noise_scale, self.confidence)
+        cells = np.argwhere(np.asarray(self.noisy_counts) <= reach)
+        corners = [
+            [(x_edges[i + right], y_edges[j + top]) for right, top in ((0, 0), (1, 0), (1, 1), (0, 1))]
+            for i, j in cells
+        ]
+        label = f"within the noise: {100 * self.confidence:g} % of it is at most {reach:,} records"
+        hatch = PolyCollection(corners, facecolor="none", edgecolor=_HATCH, hatch="////", linewidth=0, label=label)
+        return ax.add_collection(hatch)
 
 
 def _index_of(feature, names, n_features):

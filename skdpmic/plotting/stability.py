@@ -1,19 +1,16 @@
 """The picture of how often each feature would be chosen at another epsilon."""
 
-import math
-import numbers
-
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skdpmic.checks.arguments import check_whole
 from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
-from skdpmic.plotting.figures import new_axes
+from skdpmic.plotting.figures import feature_labels, in_short, names_of, new_axes
 from skdpmic.privacy.arguments import check_epsilon
 
 _FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)  # of the epsilon of the fit, where no other is asked for
 _LEAST_ROWS = 10
 _MOST_COLUMNS_WITH_TEXT = 10
-_MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
 
 
 class StabilityDisplay:
@@ -142,15 +139,14 @@ class StabilityDisplay:
         k = _check_k(k, estimator, len(fitted.scores))
         if release not in ("scores", "support"):
             raise ValueError(f"release must be 'scores' or 'support', got {release!r}.")
-        _check_whole(n_simulations, "n_simulations")
+        check_whole(n_simulations, "n_simulations")
         seed = check_random_state(random_state).randint(2**31)
-        names = getattr(estimator, "feature_names_in_", None)
         display = cls(
             frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed),
             epsilons,
             k=k,
             ranking=estimator.ranking_,
-            feature_names=None if names is None else [str(name) for name in names],
+            feature_names=names_of(estimator),
             epsilon=fitted.epsilon,
         )
         return display.plot(ax=ax, max_features=max_features, cmap=cmap)
@@ -187,28 +183,25 @@ class StabilityDisplay:
             _write_in_cells(ax, values, self.image_)
         else:
             ax.figure.colorbar(self.image_, ax=ax)
-        names = [self._name(i) for i in shown]
+        names = feature_labels(self.feature_names, len(self.ranking))
+        names = [names[i] for i in shown]
         is_chosen = np.asarray(self.ranking)[shown] <= self.k
         _label(ax.set_yticks, names, is_chosen, len(names))
-        epsilons = [_in_short(epsilon) for epsilon in self.epsilons]
+        epsilons = [in_short(epsilon, 2) for epsilon in self.epsilons]
         n_labels = len(epsilons) if has_text else _MOST_COLUMNS_WITH_TEXT // 2
         _label(ax.set_xticks, epsilons, np.equal(self.epsilons, self.epsilon), n_labels)
         if 0 < is_chosen.sum() < len(shown):
             ax.axhline(is_chosen.sum() - 0.5, color="tab:orange", linewidth=2)
-        ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {_in_short(self.epsilon)})")
+        ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {in_short(self.epsilon, 2)})")
         unit = ", in %" if has_text else ""
         ax.set_title(f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released", fontsize=10)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _name(self, i):
-        name = f"feature {i}" if self.feature_names is None else self.feature_names[i]
-        return name if len(name) <= _MOST_LETTERS else name[: _MOST_LETTERS - 1] + "…"
-
     def _n_shown(self, max_features):
         if max_features is None:
             return max(_LEAST_ROWS, 2 * self.k)
-        _check_whole(max_features, "max_features")
+        check_whole(max_features, "max_features")
         return max_features
 
 
@@ -232,15 +225,10 @@ def _check_k(k, estimator, n_features):
         if k in (None, "all") or any(getattr(estimator, name, None) is not None for name in ("threshold", "fdr")):
             raise ValueError(f"k must be given with an estimator that does not choose k features, got {estimator!r}.")
         k = min(k, n_features)
-    _check_whole(k, "k")
+    check_whole(k, "k")
     if k > n_features:
         raise ValueError(f"k must be at most n_features = {n_features}, got {k!r}.")
     return k
-
-
-def _check_whole(value, name):
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
 
 
 # --- Drawing --------------------------------------------------------------------------------------------------------
@@ -260,9 +248,3 @@ def _label(set_ticks, labels, is_bold, n_labels):
     ticks = set_ticks(places, labels=[labels[place] for place in places])
     for tick, place in zip(ticks, places, strict=True):
         tick.label1.set_fontweight("bold" if is_bold[place] else "normal")
-
-
-def _in_short(epsilon):
-    if epsilon == math.inf:
-        return "∞"
-    return np.format_float_positional(epsilon, precision=2, fractional=False, trim="-")

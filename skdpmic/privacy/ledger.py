@@ -205,6 +205,21 @@ class BudgetLedger:
         with self._open_file("DEFERRED") as file:
             return file.entries
 
+    def history(self):
+        """All charges, oldest first, and what was spent after each.
+
+        Returns
+        -------
+        entries : list of LedgerEntry
+        spent : list of (float, float)
+            What `spent` was when this entry was the last.
+        """
+        entries, limit, counts, spent = self.entries(), self._filter(), Counter(), []
+        for entry in entries:
+            counts[entry.epsilon, entry.delta, entry.rho] += 1
+            spent.append(limit.spent(_with_counts(counts)))
+        return entries, spent
+
     def __enter__(self):
         return self
 
@@ -247,7 +262,10 @@ class BudgetLedger:
 
 def _costs(entries):
     """What the entries cost, equal ones together."""
-    counts = Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries)
+    return _with_counts(Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries))
+
+
+def _with_counts(counts):
     return [Cost(*cost, count) for cost, count in counts.items()]
 
 

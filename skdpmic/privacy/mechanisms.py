@@ -117,9 +117,7 @@ class LaplaceMechanism(_NoisyScores):
         return discrete_laplace(self.scale, size, source)
 
     def _quantile(self, confidence):
-        """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence."""
-        tail = (1 - confidence) * (1 + math.exp(-1 / self.scale)) / 2
-        return max(math.ceil(-self.scale * math.log(tail) - 1), 0)
+        return laplace_quantile(self.scale, confidence)
 
 
 class GaussianMechanism(_NoisyScores):
@@ -149,6 +147,23 @@ class GaussianMechanism(_NoisyScores):
 
     def _quantile(self, confidence):
         return gaussian_quantile(self.scale, confidence)
+
+
+def laplace_quantile(scale, confidence):
+    """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence.
+
+    Parameters
+    ----------
+    scale : number above 0
+        Of discrete Laplace noise.
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    int
+    """
+    tail = (1 - confidence) * (1 + math.exp(-1 / scale)) / 2
+    return max(math.ceil(-scale * math.log(tail) - 1), 0)
 
 
 def gaussian_quantile(scale, confidence):

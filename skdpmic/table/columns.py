@@ -5,6 +5,8 @@ from itertools import pairwise
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from skdpmic.progress import SILENT
+
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
 _SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
@@ -33,7 +35,7 @@ class Columns:
         return (make() for make in self._makers)
 
 
-def each_feature(function, columns, scales, n_jobs, left_out=()):
+def each_feature(function, columns, scales, n_jobs, left_out=(), progress=SILENT):
     """``function(column, scale)`` of each feature that is not left out.
 
     Parameters
@@ -45,6 +47,7 @@ def each_feature(function, columns, scales, n_jobs, left_out=()):
         As of :class:`skdpmic.table.shape.Shape`.
     n_jobs : int or None
     left_out : sequence of int, default=()
+    progress : Progress, default=SILENT
 
     Returns
     -------
@@ -53,14 +56,17 @@ def each_feature(function, columns, scales, n_jobs, left_out=()):
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
-        blocks = [_each_of_block(function, columns[run], scales[run]) for run in _runs(n_features, left_out)]
-    else:
-        size = -(-n_features // (n_workers * 4))
-        blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_each_of_block)(function, columns[block], scales[block])
-            for run in _runs(n_features, left_out)
-            for block in _blocks(run, size)
+        results = (
+            result for run in _runs(n_features, left_out) for result in _each(function, columns[run], scales[run])
         )
+        return list(progress.through(results, n_features - len(left_out), "columns"))
+    size = -(-n_features // (n_workers * 4))
+    blocks = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)(
+        delayed(_each_of_block)(function, columns[block], scales[block])
+        for run in _runs(n_features, left_out)
+        for block in _blocks(run, size)
+    )
+    blocks = progress.through(blocks, n_features - len(left_out), "columns", size=len)
     return [result for block in blocks for result in block]
 
 
@@ -79,7 +85,11 @@ def _are_short(columns):
 
 
 def _each_of_block(function, columns, scales):
-    return [function(*feature) for feature in zip(_near_memory(columns), scales, strict=True)]
+    return list(_each(function, columns, scales))
+
+
+def _each(function, columns, scales):
+    return (function(*feature) for feature in zip(_near_memory(columns), scales, strict=True))
 
 
 def _near_memory(columns):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, each_feature
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
@@ -19,6 +20,7 @@ class Records(NamedTuple):
     target: NumericTarget | ClassTarget | None  # None of a table that has none
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
+    progress: Progress = SILENT  # of what is done with all columns
 
     @property
     def n_samples(self):
@@ -40,6 +42,10 @@ class Records(NamedTuple):
         """Number of classes; None with a numeric target, or none."""
         return None if self.target is None else self.target.n_classes
 
+    def watched(self, progress):
+        """The records, with this progress."""
+        return self._replace(progress=progress)
+
     def drawn(self, source):
         """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
         if self.people is None:
@@ -52,7 +58,7 @@ class Records(NamedTuple):
         """``function(column, scale)`` of each feature that is not left out."""
         if self.rows is not None:
             function = partial(_of_rows, function, self.rows)
-        return each_feature(function, self.columns, self.scales, n_jobs, left_out)
+        return each_feature(function, self.columns, self.scales, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, source):
         """What scores features by a measure; where it breaks ties at random, the source tells how."""

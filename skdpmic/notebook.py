@@ -1,0 +1,272 @@
+"""What a notebook shows of a fitted estimator, below scikit-learn's diagram: what was released, and what it cost.
+
+All of it was released, or is public. Colours are those of the page around it, light or dark.
+"""
+
+import html
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+MOST_ROWS = 20
+_NOISE = {
+    "laplace": "Laplace noise of scale {}, on each score",
+    "gaussian": "Gaussian noise of standard deviation {}, on each score",
+    "geometric": "geometric noise of scale {} records, on each count",
+    "one-shot": "one-sided exponential noise of scale {}, on each score before the choice",
+    "permute-and-flip": "one-sided exponential noise of scale {}, on each score before each choice",
+    "exponential": "Gumbel noise of scale {}, on each score before each choice",
+}
+_WHY_BROKEN = {
+    "random_state": "random_state was set, so whoever knows the seed can subtract the noise",
+    "epsilon": "an epsilon is infinite, so there is no noise",
+}
+_STYLE = """
+.skdpmic-release { color: inherit; font-size: 0.9em; line-height: 1.4; margin: 0.5em 0; max-width: 46em;
+  overflow-x: auto }
+.skdpmic-release details { border: 1px solid rgba(128, 128, 128, 0.5); border-radius: 0.25em; padding: 0.3em 0.7em }
+.skdpmic-release summary { cursor: pointer; font-weight: bold }
+.skdpmic-release table { background: none; border-collapse: collapse; color: inherit; margin: 0.4em 0 }
+.skdpmic-release tbody tr, .skdpmic-release tbody tr:nth-child(odd) { background: none; color: inherit }
+.skdpmic-release th, .skdpmic-release td { background: none; color: inherit; padding: 0.1em 1.2em 0.1em 0;
+  text-align: left; vertical-align: top }
+.skdpmic-release th { font-weight: 600; white-space: nowrap }
+.skdpmic-release td { overflow-wrap: anywhere; white-space: normal }
+.skdpmic-release thead th { border-bottom: 1px solid rgba(128, 128, 128, 0.5) }
+.skdpmic-release .number { font-variant-numeric: tabular-nums; text-align: right }
+.skdpmic-release .number, .skdpmic-release .mark { white-space: nowrap }
+.skdpmic-release .chosen td { font-weight: bold }
+.skdpmic-release .broken { border-left: 0.3em solid #d55e00; font-weight: bold; margin: 0.4em 0; padding-left: 0.5em }
+"""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is public about a release, as it was when it was made: parameters may have been set anew since."""
+
+    statistic: str
+    noise: str  # name of the mechanism
+    epsilon: float
+    delta: float
+    n_protected: int  # records; persons, where these have several rows
+    rows_per_person: int | None  # None where a record is a row
+    broken_by: tuple  # names of the parameters with which the guarantee does not hold
+
+
+class Column(NamedTuple):
+    """One column of the table of what was released."""
+
+    title: str
+    cells: list
+    kind: str = "text"  # or "number" or "mark"
+
+
+class Shown(NamedTuple):
+    """What is shown of a release."""
+
+    facts: list  # pairs of a name and a text
+    broken: list  # why there is no privacy
+    columns: list = ()  # of its table
+    order: np.ndarray = ()  # of the rows of the table
+    is_marked: np.ndarray | None = None  # which rows are chosen
+    unit: str = ""  # what a row is
+
+
+class ShownInNotebooks:
+    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Shown`, once it is fitted."""
+
+    @property
+    def _repr_html_(self):
+        diagram = super()._repr_html_  # an AttributeError, where text is to be displayed
+        return lambda: diagram() + self._release_as_html()
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._release_as_html()
+        return bundle
+
+    def _release_as_html(self):
+        return as_html(self._shown()) if self.__sklearn_is_fitted__() else ""
+
+
+# --- Of each kind of release ----------------------------------------------------------------------------------------
+
+
+def shown_scores(estimator):
+    """Scores, or which features are the best, of a :class:`DPMICScorer` or :class:`DPMICSelector`."""
+    terms, features = estimator._terms, _many(estimator.n_features_in_, "feature")
+    columns, n_rows = [Column("feature", _names(estimator))], estimator.n_features_in_
+    if not hasattr(estimator, "scores_"):
+        n_rows = estimator.n_ranked_
+        released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}; no scores"
+    else:
+        released = f"scores of {features}, by {terms.statistic}"
+        columns.append(_numbers("score", estimator.scores_))
+        if not hasattr(estimator, "noisy_counts_"):
+            columns.append(_intervals(*estimator.scores_interval()))
+        else:
+            released += ", and the noisy tables of counts that they follow from"
+    chosen, is_chosen = _choice(estimator)
+    facts = _facts(estimator, released) + chosen
+    order = np.argsort(estimator.ranking_, kind="stable")[:n_rows]
+    return Shown(facts, _broken(terms), columns, order, is_chosen, "feature")
+
+
+def shown_forward(selector):
+    """The order of the features of a :class:`DPForwardSelector`."""
+    released = (
+        f"Kendall's correlations of {_many(selector.n_features_in_, 'feature')} and the target, from which the order "
+        "of the features follows"
+    )
+    chosen, is_chosen = _choice(selector)
+    r2_up_to = selector.r2_path_[selector.ranking_ - 1]
+    columns = [
+        Column("feature", _names(selector)),
+        _numbers("R² with those before it", r2_up_to),
+    ]
+    facts = _facts(selector, released, noisy="correlation") + chosen
+    order = np.argsort(selector.ranking_, kind="stable")
+    return Shown(facts, _broken(selector._terms), columns, order, is_chosen, "feature")
+
+
+def shown_correlations(estimator):
+    """The strongest correlations of a :class:`PrivateCorrelation`."""
+    names, pairs = _names(estimator), np.triu_indices(estimator.n_features_in_, k=1)
+    noisy, *ends = (
+        np.asarray(matrix)[pairs] for matrix in (estimator.noisy_correlation_, *estimator.correlation_interval())
+    )
+    columns = [
+        *(Column("column", [names[j] for j in side]) for side in pairs),
+        _numbers("noisy correlation", noisy),
+        _intervals(*ends),
+    ]
+    released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
+    facts = _facts(estimator, released, noisy="correlation")
+    order = np.argsort(-np.abs(noisy), kind="stable")
+    return Shown(facts, _broken(estimator._terms), columns, order, unit="pair")
+
+
+def shown_search(search, broken_by):
+    """The parameters that a :class:`PrivateGridSearch` has chosen."""
+    chosen = ", ".join(f"{name}={value!r}" for name, value in search.best_params_.items())
+    of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
+    noise = f"one-sided exponential noise of scale {_short(search.noise_scale_)}, on each mean score over its range"
+    facts = [
+        ("Released", "which parameters are the best; no scores"),
+        ("Chosen", chosen),
+        ("Cost", f"{_budget(*search.privacy_spent_)}, of {of_what}"),
+        ("Noise", "none" if search.noise_scale_ == 0 else noise),
+        ("Subsets", f"{search.n_subsets_:,}"),
+    ]
+    return Shown(facts, _reasons(broken_by, search.privacy_spent_[0]))
+
+
+def _facts(estimator, released, noisy="score"):
+    terms, scale = estimator._terms, estimator.noise_scale_
+    noise = _NOISE[terms.noise].replace("each score", f"each {noisy}").format(_short(scale))
+    return [
+        ("Released", released),
+        ("Cost", _budget(terms.epsilon, terms.delta)),
+        ("Noise", "none" if scale == 0 else noise),
+        ("Protects", "nobody" if _broken(terms) else _protected(terms)),
+    ]
+
+
+def _choice(estimator):
+    """What is said of the features that are chosen, and which these are; None where none are, or it is not known."""
+    if not hasattr(estimator, "get_support"):
+        return [], None
+    try:
+        is_chosen = estimator.get_support()
+    except ValueError as error:  # of parameters that were set since
+        return [("Chosen", str(error))], None
+    names = [name for name, chosen in zip(_names(estimator), is_chosen, strict=True) if chosen]
+    text = f"{len(names):,} of {_many(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
+    return [("Chosen", text + _and_more(len(names)))], is_chosen
+
+
+def _broken(terms):
+    return _reasons(terms.broken_by, terms.epsilon)
+
+
+def _reasons(broken_by, epsilon):
+    """Why there is no privacy: texts, none if there is."""
+    names = dict.fromkeys([*broken_by, *(["epsilon"] if epsilon == math.inf else [])])
+    return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in names]
+
+
+# --- Texts ----------------------------------------------------------------------------------------------------------
+
+
+def _names(estimator):
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"feature {j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def _numbers(title, numbers):
+    return Column(title, [f"{number:.4f}" for number in numbers], "number")
+
+
+def _intervals(lower, upper):
+    cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
+    return Column("95 % interval", cells, "number")
+
+
+def _short(number):
+    return f"{number:.3g}"
+
+
+def _many(number, what):
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _and_more(number, unit=None):
+    if number <= MOST_ROWS:
+        return ""
+    return f" and {number - MOST_ROWS:,} more" if unit is None else f" and {_many(number - MOST_ROWS, f'more {unit}')}"
+
+
+def _budget(epsilon, delta):
+    return f"ε = {'∞' if epsilon == math.inf else f'{epsilon:g}'}" + (f", δ = {delta:g}" if delta > 0 else "")
+
+
+def _protected(terms):
+    if terms.rows_per_person is None:
+        return f"each of {_many(terms.n_protected, 'record')}"
+    counted = "one of which counts" if terms.rows_per_person == 1 else f"{terms.rows_per_person:,} of which count"
+    return f"each of {terms.n_protected:,} people with all their rows, {counted}"
+
+
+# --- HTML -----------------------------------------------------------------------------------------------------------
+
+
+def as_html(shown):
+    """The HTML of what is shown."""
+    broken = "".join(f'<p class="broken">No privacy: {html.escape(reason)}.</p>' for reason in shown.broken)
+    facts = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in shown.facts
+    )
+    return (
+        f'<div class="skdpmic-release"><style>{_STYLE}</style><details open><summary>What was released, and what it '
+        f"cost</summary>{broken}<table><tbody>{facts}</tbody></table>{_table(shown)}</details></div>"
+    )
+
+
+def _table(shown):
+    if not shown.columns:
+        return ""
+    columns = shown.columns
+    if shown.is_marked is not None:
+        columns = [*columns, Column("", ["chosen" if marked else "" for marked in shown.is_marked], "mark")]
+    head = "".join(f'<th scope="col" class="{column.kind}">{html.escape(column.title)}</th>' for column in columns)
+    body = "".join(
+        ('<tr class="chosen">' if shown.is_marked is not None and shown.is_marked[i] else "<tr>")
+        + "".join(f'<td class="{column.kind}">{html.escape(column.cells[i])}</td>' for column in columns)
+        + "</tr>"
+        for i in shown.order[:MOST_ROWS]
+    )
+    rest = f"<p>…{_and_more(len(shown.order), shown.unit)}</p>" if len(shown.order) > MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"

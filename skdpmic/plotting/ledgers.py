@@ -1,0 +1,212 @@
+"""The picture of a budget and what it was spent on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from skdpmic.checks.arguments import check_whole
+from skdpmic.plotting.figures import CHOSEN, LIMIT, budget, explain, in_short, ink_of, label_of, new_axes
+from skdpmic.privacy.ledger import BudgetLedger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+_MOST_LETTERS = 36
+
+
+class LedgerDisplay:
+    """What a privacy budget was spent on, entry by entry or over time, and its limit as a line.
+
+    Parameters
+    ----------
+    entries : sequence of LedgerEntry
+        Named tuples (what, when, epsilon, delta, n, d, rho), oldest first.
+    spent : array-like of shape (n_entries, 2)
+        Epsilon and delta of all entries up to each.
+    epsilon : float
+        Limit of the total.
+    delta : float, default=0.0
+        Limit of the total.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer or None
+        By entry: from what was spent before to what was spent after.
+    line_ : matplotlib Line2D or None
+        Over time: what was spent.
+    limit_ : matplotlib Line2D
+        The limit of epsilon.
+
+    See Also
+    --------
+    LedgerDisplay.from_ledger : From a ledger.
+    skdpmic.BudgetLedger : What is drawn.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import LedgerDisplay
+    >>> from skdpmic.privacy.ledger_file import LedgerEntry
+    >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", 0.3, 0.0, 500, 2, None)]
+    >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
+    >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
+    (0.3, 1.0)
+    """
+
+    def __init__(self, entries: Sequence, spent: ArrayLike, *, epsilon: float, delta: float = 0.0) -> None:
+        self.entries = entries
+        self.spent = spent
+        self.epsilon = epsilon
+        self.delta = delta
+
+    @classmethod
+    def from_ledger(
+        cls, ledger: BudgetLedger, *, by: str = "entry", max_entries: int = 20, ax: Axes | None = None
+    ) -> LedgerDisplay:
+        """Draw what a ledger holds. Its file is read once, and stays as it is.
+
+        Parameters
+        ----------
+        ledger : BudgetLedger
+        by : {"entry", "time"}, default="entry"
+            A bar for each entry, or a curve over time.
+        max_entries : int, default=20
+            How many entries have a bar of their own, the newest; older ones share one.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        LedgerDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        TypeError
+            If `ledger` is no :class:`BudgetLedger`.
+        ValueError, OSError
+            If a parameter is not as described, or the ledger cannot be read.
+
+        Notes
+        -----
+        A bar goes from what was spent before to what was spent after. With ``composition="zcdp"``, where costs add up
+        to less than their sum, it is shorter than what its fit cost by itself, which is written beside it. What was
+        refused is in no ledger, as it cost nothing.
+
+        Who may see the picture? It shows what was asked when, and nothing of the records.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skdpmic import BudgetLedger
+        >>> from skdpmic.plotting import LedgerDisplay
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     ledger.charge("means by ward", 0.25)
+        ...     ledger.charge("DPMICSelector", 0.5)
+        ...     display = LedgerDisplay.from_ledger(ledger)
+        >>> [float(bar.get_width()) for bar in display.bars_]
+        [0.25, 0.5]
+        """
+        if not isinstance(ledger, BudgetLedger):
+            raise TypeError(f"ledger must be a BudgetLedger, got {ledger!r}.")
+        entries, spent = ledger.history()
+        display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta)
+        return display.plot(ax, by=by, max_entries=max_entries)
+
+    def plot(self, ax: Axes | None = None, *, by: str = "entry", max_entries: int = 20) -> Self:
+        """Draw the entries.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        by : {"entry", "time"}, default="entry"
+            A bar for each entry, or a curve over time.
+        max_entries : int, default=20
+            How many entries have a bar of their own, the newest; older ones share one.
+
+        Returns
+        -------
+        self : LedgerDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is not as described.
+        """
+        if by not in ("entry", "time"):
+            raise ValueError(f"by must be 'entry' or 'time', got {by!r}.")
+        check_whole(max_entries, "max_entries")
+        is_new, n_rows = ax is None, min(len(self.entries), max_entries + 1)
+        if is_new:
+            ax = new_axes(type(self).__name__, (6.4, 1.6 + 0.3 * max(n_rows, 1) if by == "entry" else 3.6))
+        spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
+        self.bars_ = self.line_ = None
+        if by == "entry":
+            self._draw_bars(ax, spent, max_entries)
+        else:
+            self._draw_line(ax, spent)
+        total = spent[-1] if len(spent) else np.zeros(2)
+        deltas = f", δ = {total[1]:.2g} of {self.delta:.2g}" if self.delta > 0 else ""
+        ax.set_title(f"ε = {in_short(total[0])} of {in_short(self.epsilon)} spent{deltas}", fontsize="medium")
+        explain(ax, is_new)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bars(self, ax, spent, max_entries):
+        ends = np.r_[0.0, spent[:, 0]]
+        n_older = max(len(self.entries) - max_entries, 0)
+        if n_older:
+            ends = np.r_[0.0, ends[n_older:]]
+        left, right, places = ends[:-1], ends[1:], np.arange(len(ends) - 1)
+        self.bars_ = ax.barh(places, right - left, left=left, height=0.62, color=CHOSEN, label="spent")
+        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
+        newest = self.entries[n_older:]
+        labels = [label_of(entry.what, _MOST_LETTERS) for entry in newest]
+        costs = [budget(entry.epsilon, entry.delta) for entry in newest]
+        if n_older:
+            labels, costs = [f"{n_older:,} earlier", *labels], ["", *costs]
+        ax.set_yticks(places, labels=labels)
+        for place, start, end, cost in zip(places, left, right, costs, strict=True):
+            self._write_cost(ax, place, start, end, cost)
+        ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
+        ax.set_ylim(max(len(places), 1) - 0.4, -0.6)
+        ax.set_xlabel("ε spent, oldest entry on top")
+
+    def _write_cost(self, ax, place, start, end, cost):
+        """What an entry cost by itself, beside its bar where there is room, and on it where there is not."""
+        if end < 0.6 * self.epsilon:
+            x, offset, side, color = end, 4, "left", ink_of(ax)
+        elif start > 0.4 * self.epsilon:
+            x, offset, side, color = start, -4, "right", ink_of(ax)
+        else:
+            x, offset, side, color = (start + end) / 2, 0, "center", "white"
+        style = {"fontsize": "small", "color": color, "ha": side, "va": "center"}
+        ax.annotate(cost, (x, place), xytext=(offset, 0), textcoords="offset points", **style)
+
+    def _draw_line(self, ax, spent):
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        times = [datetime.fromisoformat(entry.when) for entry in self.entries]
+        (self.line_,) = ax.step(
+            times, spent[:, 0], where="post", color=CHOSEN, marker="o", markersize=4, label="ε spent"
+        )
+        self.limit_ = ax.axhline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
+        ax.set_ylim(0, max([self.epsilon, *spent[:, 0]]) * 1.05)
+        ax.set_ylabel("ε")
+        ax.set_xlabel("time (UTC)")
+        locator = AutoDateLocator()
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))

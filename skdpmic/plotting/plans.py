@@ -1,0 +1,304 @@
+"""The picture of how much noise a release will have, before there is data."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from skdpmic.planning.plan import planned_releases
+from skdpmic.planning.request import Request, check_request
+from skdpmic.plotting.figures import CURVES, USABLE, explain, in_short, ink_of, new_axes
+from skdpmic.statistics import STATISTICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+_SIZES = (100, 1_000_000)
+_N_SIZES = 25
+_USABLE = {"error": 0.1, "found": 0.9}
+_LINES = ("solid", "dashed", "dashdot", "dotted")
+_MARKERS = "osD^vP"
+
+
+class PlanDisplay:
+    """How much noise a release will have, or what it will find, by the number of records: a curve for each epsilon.
+
+    Drawn from public numbers only, so it costs no budget, and needs no data.
+
+    Parameters
+    ----------
+    n_samples : array-like of int of shape (n_sizes,)
+        Numbers of records, ascending.
+    epsilons : array-like of shape (n_epsilons,)
+    values : array-like of shape (n_epsilons, n_sizes)
+        Errors or shares found, as of :func:`skdpmic.plan_release`; NaN where there is none.
+    show : {"error", "found"}, default="error"
+        What the values are.
+    usable : float, default=None
+        Up to which error, or from which share on, a release is usable; None is 0.1 and 0.9.
+    enough : sequence of int or None, of length n_epsilons, default=None
+        For each epsilon the number of records from which on the release is usable; None where it never is.
+    by_lot : float, default=None
+        Share that is found by drawing lots.
+    title : str, default=""
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        The curve of each epsilon.
+    enough_ : list of matplotlib Line2D or None
+        The mark on each curve where it becomes usable.
+    usable_ : matplotlib Patch
+        What is usable.
+
+    See Also
+    --------
+    PlanDisplay.from_plan : From public numbers.
+    skdpmic.plan_release : The same as a table, for one epsilon and one number of records.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import PlanDisplay
+    >>> display = PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]], enough=[500]).plot()
+    >>> display.lines_[0].get_ydata()
+    array([0.5 , 0.05])
+    """
+
+    def __init__(
+        self,
+        n_samples: ArrayLike,
+        epsilons: ArrayLike,
+        values: ArrayLike,
+        *,
+        show: str = "error",
+        usable: float | None = None,
+        enough: Sequence[int | None] | None = None,
+        by_lot: float | None = None,
+        title: str = "",
+    ) -> None:
+        self.n_samples = n_samples
+        self.epsilons = epsilons
+        self.values = values
+        self.show = show
+        self.usable = usable
+        self.enough = enough
+        self.by_lot = by_lot
+        self.title = title
+
+    @classmethod
+    def from_plan(
+        cls,
+        *,
+        n_features: int,
+        k: int | None = None,
+        statistic: str = "mic_r",
+        epsilons: ArrayLike = (0.1, 0.3, 1, 3),
+        n_samples: ArrayLike | None = None,
+        release: str | None = None,
+        show: str = "error",
+        usable: float | None = None,
+        delta: float = 0.0,
+        n_classes: int | None = None,
+        max_rows_per_group: int | None = None,
+        ax: Axes | None = None,
+    ) -> PlanDisplay:
+        """Plan a release for several epsilons and numbers of records, and draw what comes of it.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features, at least 1.
+        k : int, default=None
+            How many of them are to be chosen; needed for ``release="support"`` and ``show="found"``.
+        statistic : str, default="mic_r"
+            As in :class:`DPMICSelector`.
+        epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
+            Above 0, and finite.
+        n_samples : array-like of int of shape (n_sizes,), default=None
+            Numbers of records, at least 4 each; with `max_rows_per_group`, of people. None takes 25 from 100 to a
+            million.
+        release : {"scores", "support"}, default=None
+            What is published; None is "support" if `k` is given, which has less noise, and "scores" otherwise.
+        show : {"error", "found"}, default="error"
+            What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
+            features among the k chosen, in simulated tables. :func:`plan_release` says what exactly they are.
+        usable : float, default=None
+            Up to which error, or from which share on, a release is usable; in [1e-6, 1]. None is 0.1 for errors,
+            and 0.9 for shares.
+        delta : float, default=0.0
+            In [0, 1). Above 0, the mechanism with the least error is taken.
+        n_classes : int, default=None
+            Number of classes of a discrete target; None for a continuous one.
+        max_rows_per_group : int, default=None
+            If given, people are protected who have so many rows.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        PlanDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is not as described, or there is nothing to draw: for "found", if nothing was simulated for
+            such a release.
+
+        Notes
+        -----
+        The number of records from which on an error is usable is that of :func:`plan_release`; for shares it is the
+        least of `n_samples` with such a share.
+
+        Examples
+        --------
+        How many records does it take to find the best 5 of 20 features?
+
+        >>> from skdpmic.plotting import PlanDisplay
+        >>> display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.1, 1))
+        >>> display.enough
+        [12000, 1200]
+        """
+        release = _check(k, statistic, release, show, usable)
+        usable = _USABLE[show] if usable is None else usable
+        epsilons, sizes = _check_epsilons(epsilons), _check_sizes(n_samples)
+
+        def planned(epsilon, n=None, error=None):
+            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
+            return _least(release, statistic, request)
+
+        rows = [[planned(epsilon, n) for n in sizes] for epsilon in epsilons]
+        values = [[math.nan if row is None else getattr(row, show) for row in of_epsilon] for of_epsilon in rows]
+        if np.isnan(values).all():
+            raise ValueError(
+                f"show={show!r} must be known for such releases, and is for none with statistic={statistic!r}, "
+                f"n_classes={n_classes!r} and max_rows_per_group={max_rows_per_group!r}."
+            )
+        if show == "error":
+            asked = [planned(epsilon, error=usable) for epsilon in epsilons]
+            enough = [None if row is None else row.n_samples for row in asked]
+        else:
+            enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
+        what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
+        options = {"show": show, "usable": usable, "enough": enough, "title": f"{statistic}, {what}"}
+        by_lot = k / n_features if show == "found" else None
+        return cls(np.array(sizes), np.array(epsilons), np.array(values), by_lot=by_lot, **options).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        self : PlanDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        is_new = ax is None
+        if is_new:
+            ax = new_axes(type(self).__name__, (6.4, 4.4))
+        sizes, values = np.asarray(self.n_samples), np.asarray(self.values, dtype=np.float64)
+        usable = _USABLE[self.show] if self.usable is None else self.usable
+        enough = [None] * len(values) if self.enough is None else self.enough
+        ax.set_xscale("log")
+        ax.set_xlim(sizes.min() / 1.05, sizes.max() * 1.05)
+        self._shade_usable(ax, values, usable)
+        self.lines_, self.enough_ = [], []
+        for i, (epsilon, curve, n_enough) in enumerate(zip(self.epsilons, values, enough, strict=True)):
+            style = {"color": CURVES[i % len(CURVES)], "linestyle": _LINES[i % len(_LINES)]}
+            from_n = "" if n_enough is None else f": usable from n = {n_enough:,}"
+            label = f"ε = {in_short(epsilon)}{from_n}"
+            marker = _MARKERS[i % len(_MARKERS)]
+            self.lines_ += ax.plot(sizes, curve, label=label, marker=marker, markevery=[-1], **style)
+            self.enough_.append(self._mark(ax, n_enough, usable, marker, style["color"]))
+        ax.set_xlabel("records, n")
+        ax.set_title(self.title, fontsize="medium")
+        explain(ax, is_new)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _shade_usable(self, ax, values, usable):
+        if self.show == "error":
+            ax.set_yscale("log")
+            least, most = np.nanmin(values), np.nanmax(values)
+            ax.set_ylim(min(least, usable) / 1.5, max(min(most * 1.2, 10), usable * 3))
+            ends, text = (ax.get_ylim()[0], usable), f"usable: error up to {in_short(usable)}"
+            ax.set_ylabel("error that noise makes, with 95 %")
+        else:
+            ax.set_ylim(0, 1.02)
+            ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
+            ax.set_ylabel("share of true features found")
+            if self.by_lot is not None:
+                ax.axhline(self.by_lot, color=ink_of(ax), linewidth=0.8, linestyle=(0, (1, 4)), label="found by lot")
+        self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
+        ax.axhline(usable, color=USABLE, linewidth=1)
+
+    def _mark(self, ax, n_enough, usable, marker, color):
+        left, right = ax.get_xlim()
+        if n_enough is None or not left <= n_enough <= right:
+            return None
+        style = {"marker": marker, "color": color, "markeredgecolor": ink_of(ax), "linestyle": "none"}
+        return ax.plot([n_enough], [usable], **style)[0]
+
+
+# --- Plans ----------------------------------------------------------------------------------------------------------
+
+
+def _least(release, statistic, request):
+    """The planned release that takes the fewest records, or has the least error; None if there is none."""
+    check_request(request)
+    rows = [row for row in planned_releases(statistic, request) if row.release == release]
+    return min(rows, key=lambda row: (row.n_samples, row.error), default=None)
+
+
+# --- Arguments ------------------------------------------------------------------------------------------------------
+
+
+def _check(k, statistic, release, show, usable):
+    """Raise unless these are as described; what is published."""
+    if statistic not in STATISTICS:
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {statistic!r}.")
+    if release not in (None, "scores", "support"):
+        raise ValueError(f"release must be 'scores' or 'support', got {release!r}.")
+    if show not in _USABLE:
+        raise ValueError(f"show must be 'error' or 'found', got {show!r}.")
+    if k is None and (release == "support" or show == "found"):
+        raise ValueError("k must be given for release='support' and for show='found', got None.")
+    if usable is not None and not (isinstance(usable, numbers.Real) and 1e-6 <= usable <= 1):
+        raise ValueError(f"usable must be a number in [1e-06, 1], got {usable!r}.")
+    return release or ("scores" if k is None else "support")
+
+
+def _check_epsilons(epsilons):
+    """`epsilons` as floats, which a plan checks one by one."""
+    array = np.asarray(epsilons)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
+        raise ValueError(f"epsilons must be a sequence of numbers > 0, got {epsilons!r}.")
+    return array.astype(np.float64).tolist()
+
+
+def _check_sizes(n_samples):
+    """`n_samples` as ascending ints, which a plan checks one by one."""
+    if n_samples is None:
+        return np.unique(np.geomspace(*_SIZES, _N_SIZES).round().astype(int)).tolist()
+    array = np.asarray(n_samples)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
+        raise ValueError(f"n_samples must be a sequence of ints >= 4, got {n_samples!r}.")
+    return np.unique(array).tolist()

@@ -1,0 +1,283 @@
+"""The picture of released scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from skdpmic.checks.arguments import check_whole
+from skdpmic.checks.fitted import check_has_scores
+from skdpmic.plotting.figures import (
+    CHOSEN,
+    LIMIT,
+    NOISE,
+    budget,
+    explain,
+    feature_labels,
+    in_short,
+    ink_of,
+    names_of,
+    new_axes,
+)
+from skdpmic.privacy.arguments import check_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+
+class ScoresDisplay:
+    """Released scores as bars, the best on top, with intervals for the scores without noise.
+
+    The scores are private already, so the picture costs no further budget and may be published. Bars of chosen features
+    are filled and their names bold; those of others are hollow.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_features,)
+        With noise; a score below 0, as noise may leave one that is not clamped, is drawn to the left.
+    intervals : pair of array-likes of shape (n_features,), default=None
+        Lower and upper ends, as of :meth:`DPMICScorer.scores_interval`; None draws none.
+    ranking : array-like of shape (n_features,), default=None
+        Place of each feature, 1 for the best; None ranks by score.
+    chosen : array-like of bool of shape (n_features,), default=None
+        Which features are chosen; None chooses none.
+    chance_scores : array-like of shape (n_features,), default=None
+        What a feature scores on average that has nothing to do with the target. Marked where it is not 0.
+    feature_names : sequence of str, default=None
+        None numbers the features.
+    noise_margin : float, default=None
+        How far the noise reaches with this confidence, shaded around 0; None shades nothing.
+    confidence : float, default=0.95
+        Of the intervals and the margin, for each feature by itself.
+    score_label, title : str, default="score", ""
+        What is written below and above.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        A bar for each feature that is shown, best first.
+    intervals_ : matplotlib ErrorbarContainer or None
+    chance_ : matplotlib LineCollection or None
+        Marks of the chance scores.
+    noise_ : matplotlib Patch or None
+        What is within the noise.
+
+    See Also
+    --------
+    ScoresDisplay.from_estimator : From a fitted estimator.
+    StabilityDisplay : How sure a choice by the scores is.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import ScoresDisplay
+    >>> display = ScoresDisplay([0.1, 0.8, -0.05], feature_names=["age", "pay", "town"], noise_margin=0.1)
+    >>> [float(bar.get_width()) for bar in display.plot().bars_]
+    [0.8, 0.1, -0.05]
+    """
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        *,
+        intervals: tuple[ArrayLike, ArrayLike] | None = None,
+        ranking: ArrayLike | None = None,
+        chosen: ArrayLike | None = None,
+        chance_scores: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        noise_margin: float | None = None,
+        confidence: float = 0.95,
+        score_label: str = "score",
+        title: str = "",
+    ) -> None:
+        self.scores = scores
+        self.intervals = intervals
+        self.ranking = ranking
+        self.chosen = chosen
+        self.chance_scores = chance_scores
+        self.feature_names = feature_names
+        self.noise_margin = noise_margin
+        self.confidence = confidence
+        self.score_label = score_label
+        self.title = title
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, confidence: float = 0.95, max_features: int = 20, ax: Axes | None = None
+    ) -> ScoresDisplay:
+        """Draw the released scores of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : DPMICScorer or DPMICSelector
+            Fitted; the selector with ``release="scores"``, as "support" publishes no scores.
+        confidence : float, default=0.95
+            Of the intervals and of what is shaded, for each feature by itself; in (0, 1).
+        max_features : int, default=20
+            How many features are shown, the best first.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        ScoresDisplay
+
+        Raises
+        ------
+        AttributeError
+            If the estimator has released no scores.
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If a parameter is not as described.
+
+        Notes
+        -----
+        With ``mechanism="geometric"``, which adds noise to counts, the law of the scores is not known, so there are
+        no intervals and nothing is shaded. Where numbers and labels are compared, features are ranked by what they
+        score above `chance_scores_`, which are marked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdpmic import DPMICSelector
+        >>> from skdpmic.plotting import ScoresDisplay
+        >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+        >>> selector = DPMICSelector(k=1, statistic="mtv_r", epsilon=5, bounds=(0, 1), target_bounds=(0, 1))
+        >>> display = ScoresDisplay.from_estimator(selector.fit(X, X[:, 1] ** 2))
+        >>> display.ax_.get_yticklabels()[0].get_text()
+        'feature 1'
+        """
+        check_has_scores(estimator, cls.__name__)
+        check_confidence(confidence)
+        check_whole(max_features, "max_features")
+        terms, intervals, margin = estimator._terms, None, None
+        if hasattr(estimator, "noisy_counts_"):
+            noise = f"from counts with noise of scale {in_short(estimator.noise_scale_)}"
+        elif estimator.noise_scale_ == 0:
+            noise = "without noise"
+        else:
+            noise = f"noise scale {in_short(estimator.noise_scale_, 2)}"
+            intervals = estimator.scores_interval(confidence)
+            margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence)
+        display = cls(
+            estimator.scores_,
+            intervals=intervals,
+            ranking=estimator.ranking_,
+            chosen=estimator.get_support() if hasattr(estimator, "get_support") else None,
+            chance_scores=getattr(estimator, "chance_scores_", None),
+            feature_names=names_of(estimator),
+            noise_margin=margin,
+            confidence=confidence,
+            score_label=f"score ({noise})",
+            title=f"{terms.statistic}, {budget(terms.epsilon, terms.delta)}",
+        )
+        return display.plot(ax, max_features=max_features)
+
+    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        max_features : int, default=20
+            How many features are shown, the best first.
+
+        Returns
+        -------
+        self : ScoresDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If `max_features` is not as described.
+        """
+        check_whole(max_features, "max_features")
+        scores = np.asarray(self.scores, dtype=np.float64)
+        order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
+        shown, left_out = order[:max_features], order[max_features:]
+        chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
+        is_new = ax is None
+        if is_new:
+            ax = new_axes(type(self).__name__, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
+        places = np.arange(len(shown))
+        self._shade_noise(ax)
+        self._draw_bars(ax, places, scores[shown], chosen[shown])
+        self._draw_intervals(ax, places, shown)
+        self._mark_chance(ax, places, shown)
+        self._name_features(ax, shown, left_out, chosen)
+        ax.axvline(0, color=ink_of(ax), linewidth=0.8)
+        ax.set_xlabel(self.score_label)
+        ax.set_title(self.title, fontsize="medium")
+        explain(ax, is_new)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _shade_noise(self, ax):
+        self.noise_ = None
+        if self.noise_margin:
+            reach = f"noise: up to ±{in_short(self.noise_margin)} with {100 * self.confidence:g} %"
+            self.noise_ = ax.axvspan(
+                -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
+            )
+
+    def _draw_bars(self, ax, places, scores, chosen):
+        fill, edge = (np.where(chosen, CHOSEN, colour).tolist() for colour in ("none", ink_of(ax)))
+        self.bars_ = ax.barh(places, scores, height=0.62, color=fill, edgecolor=edge)
+        for is_chosen, label in ((True, "chosen"), (False, "not chosen")):
+            if chosen.any() and (chosen == is_chosen).any():
+                self.bars_[int(np.flatnonzero(chosen == is_chosen)[0])].set_label(label)
+        ends = [*scores.tolist(), 0.0]
+        ax.set_xlim(min(ends) * 1.05, max(ends) * 1.05 or 1.0)
+        ax.set_ylim(len(places) - 0.4, -0.6)
+
+    def _draw_intervals(self, ax, places, shown):
+        self.intervals_ = None
+        if self.intervals is None:
+            return
+        lower, upper = (np.asarray(end, dtype=np.float64)[shown] for end in self.intervals)
+        self.intervals_ = ax.errorbar(
+            (lower + upper) / 2,
+            places,
+            xerr=(upper - lower) / 2,
+            fmt="none",
+            ecolor=ink_of(ax),
+            elinewidth=1.2,
+            capsize=3,
+            label=f"{100 * self.confidence:g} % interval without noise",
+        )
+        left, right = ax.get_xlim()
+        ax.set_xlim(min(left, lower.min() * 1.05), max(right, upper.max() * 1.05))
+
+    def _mark_chance(self, ax, places, shown):
+        self.chance_ = None
+        if self.chance_scores is not None and np.any(self.chance_scores):
+            by_chance = np.asarray(self.chance_scores, dtype=np.float64)[shown]
+            self.chance_ = ax.vlines(
+                by_chance, places - 0.42, places + 0.42, color=LIMIT, linestyle="dotted", linewidth=2, label="by chance"
+            )
+
+    def _name_features(self, ax, shown, left_out, chosen):
+        labels = feature_labels(self.feature_names, len(chosen))
+        labels = [labels[j] for j in shown]
+        if len(left_out):
+            rest = f"and {len(left_out):,} more"
+            labels.append(rest + (f", {chosen[left_out].sum():,} of them chosen" if chosen[left_out].any() else ""))
+            ax.set_ylim(len(shown) + 0.6, -0.6)
+        ticks = ax.set_yticks(range(len(labels)), labels=labels)
+        for tick, j in zip(ticks, shown, strict=False):
+            tick.label1.set_fontweight("bold" if chosen[j] else "normal")
+        for tick in ticks[len(shown) :]:
+            tick.label1.set_fontstyle("italic")
+            tick.tick1line.set_visible(False)

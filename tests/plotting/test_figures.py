@@ -1,0 +1,54 @@
+"""What all displays have in common."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from skdpmic import plotting
+from skdpmic.plotting import LedgerDisplay, NoisyCountsDisplay, PlanDisplay, ScoresDisplay, StabilityDisplay
+from skdpmic.plotting.figures import budget, in_short, label_of
+
+DISPLAYS = [
+    LedgerDisplay([], [], epsilon=1.0),
+    NoisyCountsDisplay(np.zeros((2, 2)), noise_scale=1.0),
+    PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]]),
+    ScoresDisplay([0.1, 0.2], chosen=[True, False]),
+    StabilityDisplay(np.zeros((1, 2)), [1], k=1, ranking=np.array([1, 2])),
+]
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: type(display).__name__)
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, display):
+    monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace())
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    with pytest.raises(ImportError, match=f"{type(display).__name__} needs matplotlib: pip install matplotlib"):
+        display.plot()
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: type(display).__name__)
+def test_plain_data_is_drawn_and_plot_returns_the_display(pyplot, display):
+    assert display.plot() is display
+    display.figure_.canvas.draw()
+    own = display.ax_
+    _, ax = pyplot.subplots()
+    assert display.plot(ax).ax_ is ax is not own
+    assert display.figure_ is ax.figure
+
+
+def test_all_displays_are_tested_here():
+    assert sorted(plotting.__all__) == [type(display).__name__ for display in DISPLAYS]
+
+
+def test_texts_are_on_one_line_short_and_no_formulas():
+    assert label_of("a\tb\n c") == "a b c"
+    assert label_of("x" * 24) == "x" * 24
+    assert label_of("x" * 25) == "x" * 23 + "…"
+    assert label_of("$1$") == r"\$1\$"
+    assert label_of(7) == "7"
+
+
+def test_numbers_are_short():
+    assert [in_short(number) for number in (1, 0.1, 1500, 0.00123456, np.inf)] == ["1", "0.1", "1500", "0.00123", "∞"]
+    assert (budget(1), budget(0.5, 1e-6)) == ("ε = 1", "ε = 0.5, δ = 1e-06")
