@@ -12,7 +12,7 @@ import pytest
 from joblib import parallel_config
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch
-from skdpmic.counting.distributed import count_rows, merge_all
+from skdpmic.counting import merge_all
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -39,8 +39,8 @@ def test_plain_map_and_reduce_publish_what_fit_does(statistic):
     scorer = DPMICScorer(random_state=0, statistic=statistic, **PUBLIC)
     empty = scorer.empty_sketch(N, n_features=D)
     partitions = [(X[i::7], y[i::7]) for i in range(7)]
-    sketches = list(map(lambda rows: count_rows(empty, *rows), partitions))
-    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == count_rows(empty, X, y)
+    sketches = [empty.empty().update(*rows) for rows in partitions]
+    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == empty.empty().update(X, y)
     assert empty.n_samples == 0
     assert published(scorer.fit_sketch(merge_all(sketches))) == published(
         DPMICScorer(random_state=0, statistic=statistic, **PUBLIC).fit(X, y)
