@@ -99,9 +99,11 @@ def _partitions(X, y):
 
 
 def _tasks(collection):
+    """A task for each partition; dask may read several small files in one, but not the same of X as of y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
-    return collection.to_delayed()
+    tasks = collection.to_delayed()
+    return tasks if len(tasks) == collection.npartitions else collection.to_delayed(optimize_graph=False)
 
 
 def n_rows(X):

@@ -134,6 +134,21 @@ def test_one_length_may_be_unknown():
 
 
 @seeded
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of dask, about pandas
+def test_small_files_that_dask_reads_together_are_partitions_still(tmp_path):
+    """Of many columns, dask reads X and y in different numbers of tasks."""
+    frame, polars = pytest.importorskip("dask.dataframe"), pytest.importorskip("polars")
+    pytest.importorskip("pyarrow", reason="dask reads files of Parquet with pyarrow")
+    table = polars.DataFrame(np.random.default_rng(0).random((300, 10)), schema=[*"abcdefghi", "y"])
+    for i, rows in enumerate(table.iter_slices(50)):
+        rows.write_parquet(tmp_path / f"{i}.parquet")
+    whole = frame.read_parquet(tmp_path)
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 20, "random_state": 0}
+    fitted = DPMICScorer(**public).fit(whole.drop(columns="y"), whole["y"])
+    assert published(fitted) == published(DPMICScorer(**public).fit(table.drop("y"), table["y"]))
+
+
+@seeded
 def test_columns_without_names_are_matched_to_no_dict_of_bounds():
     X, y = collections(*table())["array"]
     with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):
