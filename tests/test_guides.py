@@ -11,18 +11,19 @@ from sklearn import config_context
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def blocks(page):
-    """Each block of code, and what it is said to print: None if nothing is said."""
-    text = (DOCS / page).read_text()
+def blocks(page, *sections):
+    """Each block of code of these sections, or of all, and what it is said to print: nothing said, nothing printed."""
+    parts = (DOCS / page).read_text().split("\n## ")
+    text = "\n".join(part for part in parts if not sections or part.partition("\n")[0] in sections)
     return re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL)
 
 
-def run(page, capsys):
-    """Run all blocks, each of which prints what it is said to."""
-    names = {}
+def run(page, capsys, *sections, warn="error"):
+    """Run all blocks, or those of some sections, each of which prints what it is said to."""
+    names = {"__name__": "__main__"}  # so that functions can be sent to workers
     with config_context(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for code, printed in blocks(page):
+        warnings.simplefilter(warn)
+        for code, printed in blocks(page, *sections):
             exec(code, names)
             assert capsys.readouterr().out == printed
 
@@ -62,3 +63,18 @@ def test_significance(capsys):
 def test_redundancy(capsys):
     """Scores that decide are more than 20 scales of the noise apart."""
     run("redundancy.md", capsys)
+
+
+def test_engines(tmp_path, capsys, monkeypatch):
+    """Noise decides nothing that is printed; Spark and Ray are in ``counting/test_clusters.py``."""
+    for library in ("duckdb", "polars", "pyarrow"):
+        pytest.importorskip(library, reason="the guide reads with each")
+    monkeypatch.chdir(tmp_path)
+    run("engines.md", capsys, "Describe", "DuckDB", "Polars", "pyarrow")
+
+
+def test_engines_with_dask(tmp_path, capsys, monkeypatch):
+    for library in ("dask.dataframe", "polars", "pyarrow"):
+        pytest.importorskip(library, reason="the guide reads with dask what Polars wrote")
+    monkeypatch.chdir(tmp_path)
+    run("engines.md", capsys, "Describe", "Dask", warn="ignore")  # of dask, about versions of pandas
