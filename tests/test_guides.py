@@ -65,6 +65,13 @@ def test_redundancy(capsys):
     run("redundancy.md", capsys)
 
 
+def test_large_tables(tmp_path, capsys, monkeypatch):
+    """Noise does not decide which feature comes first."""
+    monkeypatch.chdir(tmp_path)
+    run("large_tables.md", capsys)
+    assert sorted(os.listdir()) == [f"{i}.sketch" for i in range(10)]
+
+
 def test_engines(tmp_path, capsys, monkeypatch):
     """Noise decides nothing that is printed; Spark and Ray are in ``counting/test_clusters.py``."""
     for library in ("duckdb", "polars", "pyarrow"):

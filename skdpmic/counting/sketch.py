@@ -27,7 +27,7 @@ class RangeGridSketch:
     Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
     and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
 
-    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its bytes, file and pickle. Only
     what `fit_sketch` of an estimator publishes is private.
 
     Parameters
