@@ -27,8 +27,8 @@ class RangeGridSketch:
     Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
     and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
 
-    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its bytes, file and pickle. Only
-    what `fit_sketch` of an estimator publishes is private.
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its bytes, its file and its
+    pickle. Only what `fit_sketch` of an estimator publishes is private.
 
     Parameters
     ----------
@@ -286,8 +286,8 @@ class RangeGridSketch:
         Returns
         -------
         bytes
-            Four a count, and what is public. Mostly small counts, so that ``zlib.compress(data, 1)`` takes about a
-            tenth.
+            Four for each count, after what is public. ``zlib.compress(data, 1)`` makes them three to ten times smaller,
+            as most counts are small.
 
         Raises
         ------
