@@ -1,4 +1,6 @@
-"""Draw the pictures of docs/how_to/pictures.md by the code on that page: python -m benchmarks.pictures [--browser chromium].
+"""Draw the pictures of docs/how_to/pictures.md by the code on that page.
+
+    python -m benchmarks.pictures [--browser chromium]
 
 A block that is followed by a picture makes a `display`, which is saved. The last picture is what a notebook shows of
 the page's `selector`, photographed by a browser.

@@ -1,8 +1,8 @@
 """Private scores of a table that does not fit in memory, read piece by piece from a Parquet file.
 
 A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its row groups
-are then read one by one, counted with ``partial_fit``, and forgotten; ``publish`` draws the noise once. The scores are
-those that ``fit`` would give for the whole table in memory.
+are then read one by one, counted with ``count_stream``, and forgotten; ``fit_sketch`` draws the noise once. The scores
+are those that ``fit`` would give for the whole table in memory.
 
     python examples/parquet_stream.py --rows 10000000 --features 50 --file table.parquet
 """
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from skdpmic import DPMICScorer
+from skdpmic import DPMICScorer, count_stream
 
 GROUP = 100_000  # rows of a row group, which are in memory at a time
 PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # by the way the table is made
@@ -61,12 +61,11 @@ def score_file(path, epsilon):
     with pq.ParquetFile(path) as file:
         n = file.metadata.num_rows  # public, as everywhere in this package
         scorer = DPMICScorer(epsilon=epsilon, **PUBLIC)
-        with tqdm(total=n, desc="counting", unit="row", unit_scale=True) as progress:
-            for i in range(file.num_row_groups):  # iter_batches would keep the groups before in memory
-                frame = file.read_row_group(i).to_pandas()
-                scorer.partial_fit(frame.drop(columns="y"), frame["y"], n_expected=n)
-                progress.update(len(frame))
-    return scorer.publish()
+        names = [name for name in file.schema_arrow.names if name != "y"]
+        groups = tqdm(range(file.num_row_groups), desc="counting", unit="group")
+        rows = map(file.read_row_group, groups)  # iter_batches would keep the groups before in memory
+        sketch = count_stream(scorer.empty_sketch(n, feature_names=names), rows, target="y")
+    return scorer.fit_sketch(sketch)
 
 
 def print_scores(scorer):

@@ -3,6 +3,7 @@
 from skdpmic.accounting.searches import search_cost
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.streams import count_stream
 from skdpmic.dependence.characteristic import characteristic_matrix
 from skdpmic.dependence.many_pairs import mic_cross, mic_pairs
 from skdpmic.dependence.mic_e import mic_e
@@ -39,6 +40,7 @@ __all__ = [
     "RangeGridSketch",
     "characteristic_matrix",
     "chatterjee_laplace",
+    "count_stream",
     "distance_correlation_laplace",
     "dp_mic_classif",
     "dp_mic_regression",

@@ -101,7 +101,6 @@ def test_survey_wages_describes_every_question(survey_wages):
 
 def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
-    pytest.importorskip("pandas", reason="parquet_stream hands batches on as dataframes")
     pytest.importorskip("resource", reason="parquet_stream reports its memory where the system tells")
     example = load("parquet_stream")
     example.GROUP = 3000

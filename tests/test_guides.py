@@ -17,7 +17,7 @@ NOISE = 0.1  # by how much numbers of a block ```output may differ, which are dr
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
-NOT_RUN = {"how_to/large_tables.md"}  # its tables are the reader's own
+IN_PARTS = {"how_to/engines.md", "how_to/large_tables.md"}  # each engine is needed by some sections only
 NEEDED = {
     "how_to/pictures.md": ("matplotlib",),
     "how_to/planning.md": ("matplotlib",),
@@ -67,7 +67,7 @@ def run(page, capsys, *sections, warn="always"):
     return names
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in NOT_RUN])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_PARTS])
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys, monkeypatch):
     """Noise decides nothing that is printed: scores that are compared are more than 16 times its scale apart."""
     pytest.importorskip("pandas", reason="the guides read dataframes of pandas")
@@ -90,3 +90,25 @@ def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
 def test_pages_with_private_fits_are_seen():
     assert PRIVATE_CALL.search(text_of("tutorials/first_selection.md"))
     assert len(PAGES) > 10
+
+
+def test_large_tables(tmp_path, capsys, monkeypatch):
+    """Noise does not decide which feature comes first."""
+    monkeypatch.chdir(tmp_path)
+    run("how_to/large_tables.md", capsys)
+    assert sorted(os.listdir()) == [f"{i}.sketch" for i in range(10)]
+
+
+def test_engines(tmp_path, capsys, monkeypatch):
+    """Noise decides nothing that is printed; Spark and Ray are in ``counting/test_clusters.py``."""
+    for library in ("duckdb", "polars", "pyarrow"):
+        pytest.importorskip(library, reason="the guide reads with each")
+    monkeypatch.chdir(tmp_path)
+    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Polars", "pyarrow")
+
+
+def test_engines_with_dask(tmp_path, capsys, monkeypatch):
+    for library in ("dask.dataframe", "polars", "pyarrow"):
+        pytest.importorskip(library, reason="the guide reads with dask what Polars wrote")
+    monkeypatch.chdir(tmp_path)
+    run("how_to/engines.md", capsys, "Describe", "Dask", warn="ignore")  # of dask, about versions of pandas

@@ -45,7 +45,7 @@ def copied(tmp_path):
 
 @pytest.fixture(scope="session")
 def processes():
-    """A source of processes that have imported all that the package and its tests need of others, which takes seconds."""
+    """A source of processes that have imported what the package and its tests need of others: that takes seconds."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numba", "pandas", "polars", "pytest", "scipy.stats", "sklearn.model_selection"])
     return context

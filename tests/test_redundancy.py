@@ -287,7 +287,7 @@ def test_columns_of_labels_and_holes_are_told_from_their_likes(name, target):
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r"])
 def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(name, target, monkeypatch):
     polars, frames = pytest.importorskip("polars"), pytest.importorskip("dask.dataframe")
-    monkeypatch.setattr("skdpmic.counting.batches._ROWS", 100)
+    monkeypatch.setattr("skdpmic.counting.streams._ROWS", 100)
     X, y = mixed()
     y = y if target == "numbers" else (y > np.median(y)).astype(int)
     make = partial(

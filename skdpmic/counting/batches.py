@@ -1,8 +1,7 @@
-"""Counting a table that is never in memory as a whole: some rows of a LazyFrame at a time."""
+"""Counting a LazyFrame of Polars that `fit` was given, some rows at a time, against the target that lies apart."""
 
 from skdpmic.counting.chunks import count_against, count_into
-
-_ROWS = 2**17  # of a batch, about
+from skdpmic.counting.streams import frames_of
 
 
 def count_batches(sketch, estimator, X, y, n_jobs):
@@ -21,9 +20,9 @@ def count_batches(sketch, estimator, X, y, n_jobs):
     -------
     RangeGridSketch
     """
-    for batch in _batches(X):
+    for batch in frames_of(X):
         seen = sketch.n_samples
-        count_into(sketch, estimator, batch, y[seen : seen + len(batch)], n_jobs, reset=False)
+        count_into(sketch, estimator, batch.to_native(), y[seen : seen + len(batch)], n_jobs, reset=False)
     if sketch.n_samples != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
     return sketch
@@ -45,13 +44,6 @@ def recount_batches(estimator, X, n_jobs, sketch, j):
     -------
     RangeGridSketch
     """
-    for batch in _batches(X):
-        count_against(sketch, estimator, batch, j, n_jobs)
+    for batch in frames_of(X):
+        count_against(sketch, estimator, batch.to_native(), j, n_jobs)
     return sketch
-
-
-def _batches(X):
-    if hasattr(X, "collect_batches"):
-        yield from X.collect_batches(chunk_size=_ROWS)
-    else:  # of older versions
-        yield X.collect()

@@ -14,41 +14,6 @@ from skdpmic.counting.sketch import RangeGridSketch
 _MERGED_AT_ONCE = 8
 
 
-def count_rows(empty, X, y):
-    """The sketch of some records: what to map.
-
-    Parameters
-    ----------
-    empty : RangeGridSketch
-        Without records, from `empty_sketch` of an estimator. It stays as it is.
-    X : array-like of shape (n_chunk_samples, n_features)
-    y : array-like of shape (n_chunk_samples,)
-
-    Returns
-    -------
-    RangeGridSketch
-        As sensitive as the records.
-
-    Examples
-    --------
-    Any engine with map and reduce will do; with Spark, ``rdd.map(...).treeReduce(RangeGridSketch.merge)``.
-
-    >>> from functools import partial, reduce
-    >>> import numpy as np
-    >>> from skdpmic import DPMICScorer, RangeGridSketch
-    >>> from skdpmic.counting import count_rows
-    >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
-    >>> y = (X[:, 1] - 0.5) ** 2
-    >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))
-    >>> empty = scorer.empty_sketch(5000, n_features=3)
-    >>> partitions = [(X[:2000], y[:2000]), (X[2000:], y[2000:])]
-    >>> sketches = map(lambda partition: count_rows(empty, *partition), partitions)
-    >>> scorer.fit_sketch(reduce(RangeGridSketch.merge, sketches)).ranking_[1]
-    np.int64(1)
-    """
-    return empty.empty().update(X, y)
-
-
 def merge_all(sketches):
     """The sketch of the records of all: what to reduce, several at a time.
 
@@ -80,7 +45,7 @@ def count_collection(empty, X, y):
     """
     import dask
 
-    here, count = dask.delayed(empty), dask.delayed(count_rows, pure=False)
+    here, count = dask.delayed(empty), dask.delayed(_count_rows, pure=False)
     return _merged_where_they_are([count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)])
 
 
@@ -90,6 +55,10 @@ def recount_collection(X, empty, j):
 
     here, count = dask.delayed(empty), dask.delayed(_count_rows_against, pure=False)
     return _merged_where_they_are([count(here, rows, j) for rows in _tasks(_with_whole_rows(X))])
+
+
+def _count_rows(empty, X, y):
+    return empty.empty().update(X, y)
 
 
 def _count_rows_against(empty, X, j):
@@ -130,9 +99,11 @@ def _partitions(X, y):
 
 
 def _tasks(collection):
+    """A task for each partition; dask may read several small files in one, but not the same of X as of y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
-    return collection.to_delayed()
+    tasks = collection.to_delayed()
+    return tasks if len(tasks) == collection.npartitions else collection.to_delayed(optimize_graph=False)
 
 
 def n_rows(X):

@@ -2,21 +2,22 @@
 
 import copy
 import numbers
+import os
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.chunks import count_into
-from skdpmic.counting.sketch_file import read_sketch, write_sketch
+from skdpmic.counting.differences import differences
+from skdpmic.counting.sketch_format import pack, unpack, write_whole
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.statistics import check_adds_up, statistic_named
-from skdpmic.table.axes import Labels
 from skdpmic.table.description import describe
 from skdpmic.table.reading import refuse_dask
 
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32
-_SAVED = ("statistic", "correction", "B", "c", "n_parts", "n_samples")  # besides the description and the counts
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
 
 
@@ -26,8 +27,8 @@ class RangeGridSketch:
     Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
     and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
 
-    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its pickle and its file. Only
-    what `fit_sketch` of an estimator publishes is private.
+    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its bytes, its file and its
+    pickle. Only what `fit_sketch` of an estimator publishes is private.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ class RangeGridSketch:
         """
         if not isinstance(other, RangeGridSketch):
             raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
-        different = self._differences(other)
+        different = differences(self, other)
         if different:
             raise ValueError(f"sketches to be merged must have the same public parameters, got other {different}.")
         self._check_addition(other.n_samples)
@@ -257,29 +258,7 @@ class RangeGridSketch:
         """Whether the public parameters and all counts are equal."""
         if not isinstance(other, RangeGridSketch):
             return NotImplemented
-        return not self._differences(other) and np.array_equal(self._counts, other._counts)
-
-    def _differences(self, other):
-        """Names of the public parameters that differ."""
-        here, there = self._public(), other._public()
-        return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
-
-    def _public(self):
-        axes = dict(enumerate(self.description.axes))
-        nominal = {j: axis for j, axis in axes.items() if isinstance(axis, Labels)}
-        return {
-            "n_features": self.n_features_in_,
-            "feature_names": self.description.names,
-            "bounds": {j: axis for j, axis in axes.items() if j not in nominal},
-            "categories": nominal,
-            "target_bounds": self.description.target,
-            "classes": self.classes,
-            "statistic": self.statistic,
-            "correction": self.correction,
-            "B": self.B,
-            "c": self.c,
-            "n_parts": self.n_parts,
-        }
+        return not differences(self, other) and np.array_equal(self._counts, other._counts)
 
     def _counts_of(self, j):
         return self._counts[self._starts[j] : self._starts[j + 1]]
@@ -296,10 +275,61 @@ class RangeGridSketch:
         tables = InputTags(allow_nan=True, sparse=True)
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=tables)
 
-    # --- Files ----------------------------------------------------------------------------------------------------
+    # --- Bytes and files --------------------------------------------------------------------------------------------
+
+    def to_bytes(self):
+        """The sketch as bytes, which are as sensitive as the data: they hold exact counts, without noise.
+
+        Equal sketches have equal bytes, on every machine and whatever order their records came in. No pickle: nothing
+        in them can be executed. `skdpmic/counting/sketch_format.py` describes the format.
+
+        Returns
+        -------
+        bytes
+            Four for each count, after what is public. ``zlib.compress(data, 1)`` makes them three to ten times smaller,
+            as most counts are small.
+
+        Raises
+        ------
+        ValueError
+            If an update was interrupted, so that features may have counted different records.
+
+        Examples
+        --------
+        >>> from skdpmic import RangeGridSketch
+        >>> sketch = RangeGridSketch(bounds={"age": (0, 100)}, classes=["ill", "well"], B=8)
+        >>> data = sketch.update([[50], [70]], ["ill", "well"]).to_bytes()
+        >>> RangeGridSketch.from_bytes(data) == sketch
+        True
+        """
+        check_whole(self)
+        return pack(self)
+
+    @classmethod
+    def from_bytes(cls, data):
+        """The sketch that `to_bytes` made bytes of.
+
+        Parameters
+        ----------
+        data : bytes, bytearray or memoryview
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the bytes are none that `to_bytes` made, are damaged or incomplete, are of another version of the format,
+            or if a feature has counted more or fewer records than there are. A checksum finds damage, not somebody who
+            made up counts and the checksum, too.
+        """
+        sketch = unpack(data, cls.described)
+        check_whole(sketch)
+        return sketch
 
     def save(self, path):
-        """Write the sketch to a file, which is as sensitive as the data.
+        """Write the bytes of the sketch to a file, which is as sensitive as the data.
 
         Only the owner may read the file. It appears when it is complete, in the place of an older one.
 
@@ -307,8 +337,7 @@ class RangeGridSketch:
         ----------
         path : str or path-like
         """
-        check_whole(self)
-        write_sketch(path, self.description, {name: getattr(self, name) for name in _SAVED}, self._counts)
+        write_whole(path, self.to_bytes())
 
     @classmethod
     def load(cls, path):
@@ -325,16 +354,9 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            If the file is none that `save` wrote, is damaged, or has a newer format.
+            As of :meth:`from_bytes`.
         """
-        description, parameters, counts = read_sketch(path)
-        n_samples = parameters.pop("n_samples")
-        sketch = cls.described(description, **parameters)
-        if sketch._counts.shape != counts.shape:
-            raise ValueError("the file holds other counts than a sketch with its parameters has.")
-        sketch._counts, sketch.n_samples = counts, n_samples
-        check_whole(sketch)
-        return sketch
+        return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
     def __getstate__(self):
         state = vars(self).copy()
@@ -355,11 +377,6 @@ def check_whole(sketch):
     """Raise unless every feature has counted every record, which an interrupted update may prevent."""
     counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
     n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
-    if sketch._is_torn or not (counted == sketch.n_samples * n_tables).all():
+    is_possible = 0 <= sketch.n_samples <= _MAX_SAMPLES
+    if sketch._is_torn or not is_possible or not (counted == sketch.n_samples * n_tables).all():
         raise ValueError(_DAMAGED)
-
-
-def _are_equal(a, b):
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
-    return type(a) is type(b) and a == b

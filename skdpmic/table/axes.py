@@ -119,14 +119,20 @@ def is_range(lower, upper):
     return lower < upper and math.isfinite(upper - lower)
 
 
-# --- As text, for files ----------------------------------------------------------------------------------------------
+# --- As text, for sketches ------------------------------------------------------------------------------------------
 
 _KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels)}
 
 
 def to_json(axis):
-    """An axis as plain lists and numbers; None as it is."""
-    return None if axis is None else [type(axis).__name__, *astuple(axis)]
+    """An axis as plain lists and numbers, the same for equal axes; None as it is."""
+    return None if axis is None else [type(axis).__name__, *map(_plain, astuple(axis))]
+
+
+def _plain(field):
+    if isinstance(field, tuple):
+        return [_plain(item) for item in field]
+    return field + 0.0 if isinstance(field, float) else field  # 0 instead of -0
 
 
 def from_json(values):

@@ -1,12 +1,15 @@
 """What is public about a table whose records come in pieces: axes, classes and names."""
 
 import numbers
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic.checks.readable import refuse_repeated
-from skdpmic.table.features import feature_axes, n_features_of
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels
+from skdpmic.table.bounds import axis_of
+from skdpmic.table.features import feature_axes, labels_of, n_features_of
 from skdpmic.table.public import check_public
 from skdpmic.table.targets import check_classes, check_kind, target_axis
 
@@ -48,9 +51,35 @@ def describe(bounds, categories, target_bounds, classes, n_features, feature_nam
     return Description(axes, names, target_axis(target_bounds), None)
 
 
+def check_description(description):
+    """The same description, if a user could have given it; a ValueError or TypeError otherwise."""
+    axes, names, target, classes = description
+    check_kind(target, classes)
+    _check_n_features(None, None, len(axes), names)
+    if names is not None:
+        names = _as_names(names)
+    return Description(
+        [_given(axis) for axis in axes], names, None if target is None else _given_range(target), classes
+    )
+
+
+def _given(axis):
+    """The axis that a user would have got for what this one says."""
+    return labels_of(list(axis.labels), "labels") if isinstance(axis, Labels) else _given_range(axis)
+
+
+def _given_range(axis):
+    given = axis_of(axis.bounds, "bounds")
+    if type(given) is not type(axis) or axis.of not in (NUMBERS, DATES, DURATIONS):
+        raise ValueError(f"bounds must be of numbers, dates or durations, got {axis!r}.")
+    return given if axis.of == NUMBERS else replace(given, of=axis.of)
+
+
 def _check_names(bounds, categories, feature_names):
-    if feature_names is None:
-        return _names_of(bounds, categories)
+    return _names_of(bounds, categories) if feature_names is None else _as_names(feature_names)
+
+
+def _as_names(feature_names):
     names = np.asarray(feature_names, dtype=object)
     if names.ndim != 1 or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")

@@ -74,8 +74,8 @@ def refuse_dask(X):
     """Raise if X is a dask collection, all of whose rows would come into memory."""
     if is_dask_collection(X):
         raise TypeError(
-            "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or its partitions "
-            "to skdpmic.counting.count_rows."
+            "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or count each of its "
+            "partitions into a sketch of its own."
         )
 
 

@@ -176,12 +176,23 @@ def _codes_of_arrow(array, labels):
     import pyarrow
     from pyarrow import compute
 
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
+    array = decoded(array)
     n_labels = len(labels)
     codes = compute.fill_null(compute.index_in(array, value_set=pyarrow.array(labels, type=array.type)), n_labels)
     codes = compute.if_else(compute.is_null(array), pyarrow.scalar(n_labels + 1, codes.type), codes)
     return codes.to_numpy().astype(np.uint32)
+
+
+def decoded(array):
+    """A column of Arrow without a dictionary, and text as all functions of Arrow take it; as views few do."""
+    import pyarrow
+
+    text, kind = pyarrow.large_string(), array.type
+    if pyarrow.types.is_dictionary(kind):
+        if str(kind.value_type) == "string_view":
+            array = array.cast(pyarrow.dictionary(kind.index_type, text))
+        array = array.cast(array.type.value_type)
+    return array.cast(text) if str(array.type) == "string_view" else array
 
 
 def _codes_of_objects(values, labels):

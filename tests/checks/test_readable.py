@@ -34,7 +34,6 @@ from skdpmic import (
     mic_r_laplace,
     mtv_r_laplace,
 )
-from skdpmic.counting.distributed import count_rows
 from skdpmic.table.dates import seconds
 from skdpmic.table.values import as_numbers
 
@@ -63,7 +62,6 @@ READERS = {
     "selector": lambda X, y, ledger: DPMICSelector(k=1, release="support", ledger=ledger, **PUBLIC).fit(X, y),
     "partial_fit": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).partial_fit(X, y).publish(),
     "sketch": lambda X, y, ledger: empty_sketch().update(X, y),
-    "count_rows": lambda X, y, ledger: count_rows(empty_sketch(), X, y),
     "function": lambda X, y, ledger: dp_mic_regression(X, y, epsilon=1, ledger=ledger, **PUBLIC),
     "function of classes": lambda X, y, ledger: dp_mic_classif(X, y, epsilon=1, ledger=ledger, **LABELS),
     "search": lambda X, y, ledger: PrivateGridSearch(

@@ -12,7 +12,7 @@ import pytest
 from joblib import parallel_config
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch
-from skdpmic.counting.distributed import count_rows, merge_all
+from skdpmic.counting import merge_all
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -39,8 +39,8 @@ def test_plain_map_and_reduce_publish_what_fit_does(statistic):
     scorer = DPMICScorer(random_state=0, statistic=statistic, **PUBLIC)
     empty = scorer.empty_sketch(N, n_features=D)
     partitions = [(X[i::7], y[i::7]) for i in range(7)]
-    sketches = list(map(lambda rows: count_rows(empty, *rows), partitions))
-    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == count_rows(empty, X, y)
+    sketches = [empty.empty().update(*rows) for rows in partitions]
+    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == empty.empty().update(X, y)
     assert empty.n_samples == 0
     assert published(scorer.fit_sketch(merge_all(sketches))) == published(
         DPMICScorer(random_state=0, statistic=statistic, **PUBLIC).fit(X, y)
@@ -131,6 +131,21 @@ def test_one_length_may_be_unknown():
     assert published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(X, y)) == expected
     with pytest.raises(ValueError, match="same partitions, got 3 and 11"):
         DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
+
+
+@seeded
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of dask, about pandas
+def test_small_files_that_dask_reads_together_are_partitions_still(tmp_path):
+    """Of many columns, dask reads X and y in different numbers of tasks."""
+    frame, polars = pytest.importorskip("dask.dataframe"), pytest.importorskip("polars")
+    pytest.importorskip("pyarrow", reason="dask reads files of Parquet with pyarrow")
+    table = polars.DataFrame(np.random.default_rng(0).random((300, 10)), schema=[*"abcdefghi", "y"])
+    for i, rows in enumerate(table.iter_slices(50)):
+        rows.write_parquet(tmp_path / f"{i}.parquet")
+    whole = frame.read_parquet(tmp_path)
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 20, "random_state": 0}
+    fitted = DPMICScorer(**public).fit(whole.drop(columns="y"), whole["y"])
+    assert published(fitted) == published(DPMICScorer(**public).fit(table.drop("y"), table["y"]))
 
 
 @seeded

@@ -1,10 +1,7 @@
 """Counts add up: any chunking, order and merge tree gives the same counts, and the release of the whole table."""
 
-import contextlib
 import copy
 import datetime
-import io
-import json
 import math
 import pickle
 import warnings
@@ -17,8 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, RangeGridSketch, mic_r
-from skdpmic.counting.sketch import _SAVED
-from skdpmic.counting.sketch_file import write_sketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.defaults import default_B
 from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
@@ -600,113 +595,12 @@ def test_the_repr_shows_no_counts_and_says_how_sensitive_a_sketch_is(kind):
         hash(sketch)
 
 
-# --- Files -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [*KINDS, KINDS[0] | {"feature_names": list("abcd")}, KINDS[1] | {"c": 2}])
-def test_a_saved_sketch_is_loaded_as_it_was(kind, tmp_path):
-    sketch = RangeGridSketch(**kind)
-    if "feature_names" not in kind:
-        sketch.update(*table("classes" in kind))
-    sketch.save(tmp_path / "a.sketch")
-    sketch.save(str(tmp_path / "a.sketch"))  # in the place of the older one
-    loaded = RangeGridSketch.load(tmp_path / "a.sketch")
-    assert loaded == sketch
-    assert loaded.n_samples == sketch.n_samples
-    assert list(tmp_path.iterdir()) == [tmp_path / "a.sketch"]
-    assert (tmp_path / "a.sketch").stat().st_mode & 0o077 == 0
-    assert loaded.merge(sketch) == sketch.merge(sketch)
-
-
-@pytest.mark.parametrize("classes", [[0, 1], [False, True], [0.5, 1.5], ["a", "b"], np.array(["a", "b"], dtype=object)])
-def test_labels_of_any_type_are_saved(classes, tmp_path):
-    sketch = RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2)
-    sketch.save(tmp_path / "a")
-    assert RangeGridSketch.load(tmp_path / "a") == sketch
-
-
 @pytest.mark.parametrize("label", [datetime.date(2026, 1, 1), 2**70, (1, 2)])
-def test_labels_that_no_file_could_hold_are_refused(label):
+def test_labels_of_no_plain_type_are_refused(label):
     classes = np.array([label, None], dtype=object)
     classes[1] = 0
     with pytest.raises(ValueError, match="classes must be numbers, booleans or strings, all of one type"):
         RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2)
-
-
-def test_a_file_whose_features_have_counted_different_records_is_refused(tmp_path):
-    [sketch] = sketched(KINDS[0])
-    counts = sketch._counts.copy()
-    counts[np.flatnonzero(counts)[0]] -= 1
-    write_sketch(tmp_path / "a", sketch.description, {name: getattr(sketch, name) for name in _SAVED}, counts)
-    with pytest.raises(ValueError, match="sketch is damaged"):
-        RangeGridSketch.load(tmp_path / "a")
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sketch") / "good"
-    sketched(KINDS[0])[0].save(path)
-    return path.read_bytes()
-
-
-def archive(**arrays):
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def changed(saved, **changes):
-    """The archive with other arrays, or another header, and the old checksum."""
-    with np.load(io.BytesIO(saved)) as good:
-        arrays = dict(good)
-    header = json.loads(arrays["header"].tobytes())
-    header |= {name: value for name, value in changes.items() if name in header}
-    header["parameters"] |= {name: value for name, value in changes.items() if name in header["parameters"]}
-    arrays |= {name: value for name, value in changes.items() if name in arrays}
-    return archive(**arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)})
-
-
-FOREIGN = {
-    "nothing": lambda saved: b"",
-    "text": lambda saved: b"age,sex\n1,2\n",
-    "first half": lambda saved: saved[: len(saved) // 2],
-    "all but a byte": lambda saved: saved[:-1],
-    "an array": lambda saved: archive(x=np.arange(3))[100:],
-    "another archive": lambda saved: archive(x=np.arange(3)),
-    "another header": lambda saved: archive(header=np.frombuffer(b"[1]", dtype=np.uint8)),
-    "header only": lambda saved: archive(
-        header=np.frombuffer(b'{"format": "skdpmic RangeGridSketch"}', dtype=np.uint8)
-    ),
-    "a pickle": lambda saved: pickle.dumps({"counts": 1}),
-    "pickles inside": lambda saved: archive(header=np.array([{}], dtype=object)),
-    "another version": lambda saved: changed(saved, version=1),
-    "another number": lambda saved: changed(saved, n_samples=7),
-    "other bounds": lambda saved: changed(saved, description={"axes": [["Range", 0.0, 1.0]] * 4}),
-    "no records": lambda saved: changed(saved, counts=np.zeros(10, dtype=np.uint32)),
-}
-
-
-@pytest.mark.parametrize("what", FOREIGN)
-def test_a_foreign_or_damaged_file_is_refused(what, saved, tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(FOREIGN[what](saved))
-    with pytest.raises(ValueError, match=r"damaged, or not one|has version 1|checksum does not match"):
-        RangeGridSketch.load(path)
-
-
-def test_every_changed_byte_is_noticed_or_harmless(saved, tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(saved)
-    good = RangeGridSketch.load(path)
-    for at in np.random.default_rng(0).integers(len(saved), size=60):
-        path.write_bytes(saved[:at] + bytes([saved[at] ^ 0x55]) + saved[at + 1 :])
-        with contextlib.suppress(ValueError):
-            assert RangeGridSketch.load(path) == good  # a byte that means nothing, such as the time
-
-
-def test_a_file_that_is_not_there_is_the_usual_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        RangeGridSketch.load(tmp_path / "none")
 
 
 def test_table_grids_count_classes_as_columns():

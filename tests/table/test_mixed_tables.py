@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
-from skdpmic.counting import count_rows
 
 pyarrow = pytest.importorskip("pyarrow")
 N = 600
@@ -142,7 +141,7 @@ def test_pieces_give_the_scores_of_the_whole(library, statistic):
     assert scorer.feature_names_in_.tolist() == NAMES
     described = {"categories": CATEGORIES | {"smoker": [False, True]}}  # which no table is there to declare
     empty = exact(statistic=statistic, **described).empty_sketch(N, feature_names=NAMES)
-    whole = count_rows(empty, frame[:100], Y[:100]).merge(count_rows(empty, frame[100:], Y[100:]))
+    whole = empty.empty().update(frame[:100], Y[:100]).merge(empty.empty().update(frame[100:], Y[100:]))
     assert exact(statistic=statistic).fit_sketch(whole).scores_.tolist() == expected
 
 
@@ -391,7 +390,7 @@ def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall"])
 @pytest.mark.parametrize("target", ["array", "lazy"])
 def test_a_lazy_frame_is_scored_in_batches(statistic, target, monkeypatch):
-    monkeypatch.setattr("skdpmic.counting.batches._ROWS", 100)
+    monkeypatch.setattr("skdpmic.counting.streams._ROWS", 100)
     lazy = FRAMES["polars"].lazy().with_columns(pay=polars.col("income") / 2)
     y = polars.LazyFrame({"y": Y}) if target == "lazy" else Y
     public = {"statistic": statistic, "bounds": BOUNDS | {"pay": (0, 1e8)}}

@@ -1,0 +1,204 @@
+"""Counting a table that is never in memory as a whole: whatever gives its rows some at a time, as dataframes do."""
+
+import narwhals.stable.v2 as nw
+
+from skdpmic.checks.readable import some
+from skdpmic.counting.chunks import count_into
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.table.reading import refuse_dask
+from skdpmic.table.tables import as_frame, is_frame, is_lazy
+from skdpmic.table.values import decoded
+
+_ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000
+
+
+def count_stream(empty, stream, *, target, n_jobs=None):
+    """Count all rows of a table that an engine streams, some at a time, without holding the whole.
+
+    Costs no budget: nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an estimator draws
+    the noise, and pays.
+
+    Parameters
+    ----------
+    empty : RangeGridSketch
+        From `empty_sketch` of an estimator, with the names of the features. It stays as it is.
+    stream : dataframe, LazyFrame, Arrow stream, dataset, or iterable of dataframes or Arrow batches
+        A dataframe of any library that narwhals knows; a LazyFrame of Polars; anything with ``__arrow_c_stream__``,
+        such as a relation of DuckDB or a RecordBatchReader; a dataset or scanner of pyarrow; or an iterable of these,
+        such as the batches that ``mapInArrow`` of Spark gives. It is read once. Its columns are the features of `empty`
+        and the target, in any order. Arrow streams need pyarrow.
+    target : str
+        Name of the column that holds the target.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib).
+
+    Returns
+    -------
+    RangeGridSketch
+        As sensitive as the rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the columns are not those of `empty` and `target`, or hold other than what `empty` says, or if the target has
+        missing values; no value is quoted. If the engine fails on the way, the error says of what kind its error is.
+    ImportError
+        If pyarrow is needed and not installed.
+
+    See Also
+    --------
+    RangeGridSketch.update : Counts arrays, and dataframes with the target apart.
+    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from skdpmic import DPMICScorer, count_stream
+    >>> rng = np.random.default_rng(0)
+    >>> table = pl.DataFrame({"age": rng.uniform(0, 100, 5000), "shoe": rng.normal(42, 3, 5000)})
+    >>> table = table.with_columns(income=(pl.col("age") - 50) ** 2)
+    >>> scorer = DPMICScorer(epsilon=5, bounds={"age": (0, 100), "shoe": (30, 50)}, target_bounds=(0, 2500))
+    >>> sketch = count_stream(scorer.empty_sketch(5000), table.lazy(), target="income")
+    >>> sketch
+    <RangeGridSketch of 5,000 records and 2 features, as sensitive as the data>
+    >>> scorer.fit_sketch(sketch).ranking_
+    array([1, 2])
+    """
+    _check(empty, target)
+    refuse_dask(stream)
+    sketch = empty.empty()
+    names = sketch.feature_names_in_.tolist()
+    for frame in frames_of(stream):
+        _check_columns(frame, names, target)
+        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs, reset=False)
+    return sketch
+
+
+def _check(empty, target):
+    if not isinstance(empty, RangeGridSketch):
+        raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
+    if not hasattr(empty, "feature_names_in_"):
+        raise ValueError("empty must have feature names, as columns are found by name: pass feature_names.")
+    if not isinstance(target, str) or target in empty.feature_names_in_:
+        raise ValueError(f"target must be the name of a column that is no feature of the sketch, got {target!r}.")
+
+
+def _check_columns(frame, names, target):
+    wanted = [*names, target]
+    missing = [name for name in wanted if name not in frame.columns]
+    others = [name for name in frame.columns if name not in wanted]
+    if missing or others:
+        found = [f"none named {some(missing)}"] if missing else []
+        found += [f"others named {some(others)}"] if others else []
+        raise ValueError(
+            "stream must have one column for each feature of the sketch and one for the target, and no others, got "
+            f"{' and '.join(found)}."
+        )
+
+
+def _column(y):
+    """The target in a type that numpy has."""
+    if isinstance(y.dtype, nw.Decimal):  # as sums of integers are, in some engines
+        y = y.cast(nw.Float64)
+    return decoded(y.to_native()) if y.implementation.is_pyarrow() else y.to_native()
+
+
+# --- Rows, some at a time ---------------------------------------------------------------------------------------------
+
+
+def frames_of(stream):
+    """Dataframes of narwhals, of a moderate number of rows each, that hold all rows of a stream, in order."""
+    for frame in _joined(map(as_frame, _batches(stream))):
+        rows = -(-len(frame) // max(1, round(len(frame) / _ROWS))) or 1
+        for first in range(0, len(frame), rows):
+            yield frame[first : first + rows]
+
+
+def _joined(frames):
+    """Small dataframes that follow one another as one, if their columns are of the same types."""
+    waiting = []
+    for frame in frames:
+        if waiting and (sum(map(len, waiting)) >= _ROWS or not _fit_together(waiting[0], frame)):
+            yield _as_one(waiting)
+            waiting = []
+        waiting.append(frame)
+    if waiting:
+        yield _as_one(waiting)
+
+
+def _fit_together(here, there):
+    return here.implementation is there.implementation and here.schema == there.schema
+
+
+def _as_one(frames):
+    return frames[0] if len(frames) == 1 else nw.concat(frames)
+
+
+def _batches(stream):
+    """What a stream gives at a time, as dataframes of any library, or tables of Arrow."""
+    if nw.dependencies.is_into_dataframe(stream):
+        return iter([stream])
+    if is_lazy(stream):
+        return _without_words(_batches_of_lazy(stream))
+    if is_frame(stream):
+        return _without_words(_tables_of_arrow(_pyarrow().RecordBatchReader.from_stream, stream))
+    if hasattr(stream, "to_batches"):
+        return _without_words(_tables_of_arrow(lambda dataset: dataset.to_batches(), stream))
+    return _batches_of_each(stream)
+
+
+def _batches_of_lazy(X):
+    if hasattr(X, "collect_batches"):
+        yield from X.collect_batches(chunk_size=_ROWS)
+    else:  # of older versions
+        yield X.collect()
+
+
+def _tables_of_arrow(read, stream):
+    table_of = _pyarrow().Table.from_batches
+    for batch in read(stream):
+        yield table_of([batch])
+
+
+def _batches_of_each(stream):
+    if not hasattr(stream, "__iter__"):
+        raise TypeError(f"{_refusal(stream)}.")
+    for part in stream:
+        if not is_frame(part):
+            raise TypeError(f"{_refusal(stream)} of {type(part).__name__}.")
+        yield from _batches(part)
+
+
+def _refusal(stream):
+    return (
+        "stream must be a dataframe, a LazyFrame of Polars, something with __arrow_c_stream__, a dataset of pyarrow or "
+        f"an iterable of these, got {type(stream).__name__}"
+    )
+
+
+def _pyarrow():
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("Arrow streams are read with pyarrow, which is not installed: pip install pyarrow") from None
+    return pyarrow
+
+
+def _without_words(batches):
+    """The same batches; of an error on the way only its kind is told, as an engine's words may quote a value."""
+    while True:
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        except (MemoryError, ImportError):
+            raise
+        except Exception as error:
+            kind = type(error).__name__
+        else:
+            yield batch
+            continue
+        raise ValueError(
+            f"the stream broke off with an error of its engine, {kind}. What it said is not repeated, as it may quote "
+            "values: read the stream without counting to see it."
+        )

@@ -1,0 +1,133 @@
+"""On the workers of Spark and Ray, each counting what it has, the sketch is that of all rows, bit for bit.
+
+Both are the real thing, on this machine. They are installed wherever the slow tests are to run: none of these is
+skipped there, so that a missing Java does not go unnoticed.
+"""
+
+import os
+import sys
+
+import pytest
+
+from skdpmic import RangeGridSketch, count_stream
+from skdpmic.counting import merge_all
+from tests.counting.tables import N, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.test_guides import run
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("clusters"),  # in one process, which starts each engine once
+    # Of the engines themselves, about versions of other libraries.
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parquet")
+    write_files(of_target(mixed_table()), folder)
+    return folder
+
+
+def merged(rows):
+    return merge_all(RangeGridSketch.from_bytes(row) for row in rows)
+
+
+# --- Spark ------------------------------------------------------------------------------------------------------------
+
+
+def count_batches(empty):
+    """What Spark runs on each partition: an iterator of batches in, and one row out."""
+
+    def count(batches):
+        import pyarrow
+
+        sketch = count_stream(empty, batches, target="cost")
+        yield pyarrow.RecordBatch.from_pydict({"sketch": [sketch.to_bytes()]})
+
+    return count
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Spark in a Java of its own, with two workers that run this Python."""
+    from pyspark.sql import SparkSession
+
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "Asia/Tokyo",  # which must not move dates
+    }
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def test_spark_gives_the_same_bytes_as_the_others(spark, folder):
+    table = spark.read.parquet(str(folder)).repartition(3)
+    rows = table.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
+    assert len(rows) == 3
+    assert merged(row.sketch for row in rows).to_bytes() == counted(mixed_table())
+    assert max(RangeGridSketch.from_bytes(row.sketch).n_samples for row in rows) < N
+
+
+def test_spark_counts_partitions_without_rows(spark, folder):
+    nobody = spark.read.parquet(str(folder)).where("age < 0")
+    rows = nobody.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
+    assert all(row.sketch == empty_sketch().to_bytes() for row in rows)
+
+
+def test_an_error_on_a_worker_of_spark_names_the_column_and_quotes_no_value(spark):
+    from pyspark.errors import PythonException
+
+    table = spark.createDataFrame([("patient 8675309", 0.5)], ["age", "cost"])
+    empty = RangeGridSketch(bounds={"age": (0, 100)}, target_bounds=(0, 1), B=8)
+    with pytest.raises(PythonException, match=r"got text in \['age'\], which must be numbers") as caught:
+        table.mapInArrow(count_batches(empty), "sketch binary").collect()
+    assert "8675309" not in str(caught.value)
+
+
+def test_a_small_dataframe_of_spark_is_a_stream_itself(spark, folder):
+    sketch = count_stream(empty_sketch(), spark.read.parquet(str(folder)), target="cost")
+    assert sketch.to_bytes() == counted(mixed_table())
+
+
+def test_the_guide_to_spark(spark, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Spark", warn="ignore")
+
+
+# --- Ray --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ray():
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+def test_ray_gives_the_same_bytes_as_the_others(ray, folder):
+    empty = empty_sketch()
+
+    def count(rows):
+        return {"sketch": [count_stream(empty, rows, target="cost").to_bytes()]}
+
+    table = ray.data.read_parquet(str(folder))
+    rows = table.map_batches(count, batch_format="pyarrow", batch_size=100).take_all()
+    assert len(rows) > 5
+    assert merged(row["sketch"] for row in rows).to_bytes() == counted(mixed_table())
+    batches = table.iter_batches(batch_format="pyarrow", batch_size=None)
+    assert count_stream(empty, batches, target="cost").n_samples == N
+
+
+def test_the_guide_to_ray(ray, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Ray", warn="ignore")

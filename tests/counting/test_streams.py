@@ -1,0 +1,333 @@
+"""Whatever engine streams a table, the sketch is that of its rows, bit for bit; what does not fit is not quoted."""
+
+import builtins
+import gc
+import traceback
+import tracemalloc
+from functools import partial
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, count_stream
+from skdpmic.counting import streams
+from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
+
+pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parquet")
+    write_files(of_target(mixed_table()), folder)
+    return folder
+
+
+_CONNECTIONS = []  # which older versions of DuckDB close as soon as nothing but a relation needs them
+
+
+def relation(query, **tables):
+    """What DuckDB gives for a query."""
+    connection = pytest.importorskip("duckdb").connect()
+    _CONNECTIONS.append(connection)
+    for name, table in tables.items():
+        connection.register(name, table)
+    return connection.sql(query)
+
+
+def dataset(folder):
+    return pytest.importorskip("pyarrow.dataset").dataset(folder)
+
+
+def batches_of_files(folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for path in sorted(folder.iterdir()):
+        yield from parquet.ParquetFile(path).iter_batches(batch_size=50)
+
+
+ENGINES = {
+    "DuckDB": lambda folder: relation(f"from '{folder}/*.parquet'"),
+    "Polars": lambda folder: polars.read_parquet(folder / "*.parquet"),
+    "Polars, lazy": lambda folder: polars.scan_parquet(folder / "*.parquet"),
+    "pyarrow, a dataset": dataset,
+    "pyarrow, a scanner": lambda folder: dataset(folder).scanner(batch_size=33),
+    "pyarrow, a reader": lambda folder: dataset(folder).scanner().to_reader(),
+    "pyarrow, a table": lambda folder: dataset(folder).to_table(),
+    "pyarrow, a batch": lambda folder: dataset(folder).to_table().combine_chunks().to_batches()[0],
+    "pyarrow, batches of files": batches_of_files,
+    "pandas": lambda folder: dataset(folder).to_table().to_pandas(),
+    "pandas on Arrow": lambda folder: dataset(folder).to_table().to_pandas(types_mapper=pandas.ArrowDtype),
+    "pandas, chunks": lambda folder: (table.to_pandas() for table in map(_table_of, batches_of_files(folder))),
+    "of several kinds": lambda folder: [
+        dataset(folder).to_table()[:10],
+        polars.read_parquet(folder / "*.parquet")[10:],
+    ],
+}
+
+
+def _table_of(batch):
+    return pyarrow.Table.from_batches([batch])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("rows", [40, 2**17])
+def test_every_engine_gives_the_same_bytes(engine, rows, folder, monkeypatch):
+    """DuckDB, Polars and pyarrow; PySpark and Ray are in ``test_clusters.py``."""
+    monkeypatch.setattr(streams, "_ROWS", rows)
+    empty = empty_sketch()
+    sketch = count_stream(empty, ENGINES[engine](folder), target="cost")
+    assert sketch.to_bytes() == counted(mixed_table())
+    assert sketch.n_samples == N
+    assert empty == empty_sketch()
+    assert empty.n_samples == 0
+
+
+BY = {
+    "DuckDB": lambda frame: relation("from t", t=frame.to_arrow()),
+    "Polars": lambda frame: frame.lazy(),
+    "pyarrow": lambda frame: frame.to_arrow().to_reader(),
+    "Polars by Arrow": lambda frame: by_arrow(frame),
+    "pandas": lambda frame: frame.to_pandas(),
+    "pandas on Arrow": lambda frame: frame.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("target", TARGETS)
+def test_targets_of_every_kind_are_counted(target, by):
+    frame = mixed_table()
+    sketch = count_stream(empty_sketch(target), BY[by](of_target(frame, target)), target=target)
+    assert sketch.to_bytes() == counted(frame, target)
+
+
+TEXT = {
+    "of DuckDB": lambda frame: relation(
+        "select s::enum('a', 'b', 'z') as s, y::enum('no', 'yes') as y from t", t=frame
+    ),
+    "dictionaries": lambda frame: frame.set_column(0, "s", frame["s"].dictionary_encode()),
+    "of Polars": lambda frame: polars.from_arrow(frame).cast({"s": polars.Enum(["z", "b", "a"])}),
+    "of Polars by Arrow": lambda frame: by_arrow(
+        polars.from_arrow(frame).cast({"s": polars.Categorical, "y": polars.Categorical})
+    ),
+    "views": lambda frame: by_arrow(polars.from_arrow(frame)),
+    "of pandas": lambda frame: frame.to_pandas().astype({"s": "category", "y": "category"}),
+    "large": lambda frame: frame.cast(pyarrow.schema({"s": pyarrow.large_string(), "y": pyarrow.large_string()})),
+}
+
+
+def by_arrow(frame):
+    """A dataframe of Polars as others get it."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        pytest.skip("this version of Polars does not have the protocol of Arrow yet")
+    return pyarrow.RecordBatchReader.from_stream(frame)
+
+
+@pytest.mark.parametrize("text", TEXT)
+def test_text_in_every_layout_is_counted(text):
+    labels = np.random.default_rng(0).choice(["a", "b", "z", None], 90).tolist()
+    frame = pyarrow.table({"s": labels, "y": ["yes", "no", "no"] * 30})
+    empty = RangeGridSketch(categories={"s": ["a", "b"]}, feature_names=["s"], classes=["no", "yes"], B=8)
+    expected = empty.empty().update(frame.select(["s"]), frame["y"].to_pylist())
+    assert count_stream(empty, TEXT[text](frame), target="y") == expected
+    assert expected.n_samples == 90
+
+
+def test_integers_of_any_width_are_classes():
+    frame = pyarrow.table({"x": np.linspace(0, 1, 30), "y": [0, 1, 2] * 10})
+    empty = RangeGridSketch(bounds={"x": (0, 1)}, classes=[0, 1, 2], B=8)
+    expected = empty.empty().update(frame.select(["x"]), frame["y"].to_numpy())
+    for kind in ("hugeint", "decimal(5, 2)", "utinyint", "double"):
+        assert count_stream(empty, relation(f"select x, y::{kind} as y from t", t=frame), target="y") == expected
+
+
+def test_no_rows_are_a_sketch_without_records():
+    frame = of_target(mixed_table())
+    for nothing in ([], iter(()), frame[:0], frame[:0].to_arrow(), frame[:0].to_arrow().to_reader(), [frame[:0]] * 3):
+        assert count_stream(empty_sketch(), nothing, target="cost") == empty_sketch()
+
+
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=1, release="support")])
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_what_is_published_is_what_fit_publishes_and_only_that_is_paid_for(estimator, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = polars.DataFrame({"a": rng.random(300), "b": rng.random(300)}).with_columns(y=polars.col("b") ** 2)
+    public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "target_bounds": (0, 1)}
+    ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
+    streamed = estimator(epsilon=1, random_state=0, ledger=ledger, **public)
+    sketch = count_stream(streamed.empty_sketch(300), frame.lazy(), target="y")
+    assert ledger.entries() == []
+    streamed.fit_sketch(sketch)
+    assert ledger.spent() == (1.0, 0.0)
+    fitted = estimator(epsilon=1, random_state=0, **public).fit(frame[["a", "b"]], frame["y"])
+    for name in vars(fitted):
+        if name.endswith("_"):
+            np.testing.assert_array_equal(getattr(streamed, name), getattr(fitted, name))
+
+
+# --- Some rows at a time ----------------------------------------------------------------------------------------------
+
+
+def columns(n):
+    return {"x": np.random.default_rng(n).random(n), "y": np.linspace(0, 1, n)}
+
+
+def test_small_batches_are_counted_together_and_large_ones_apart(monkeypatch):
+    monkeypatch.setattr(streams, "_ROWS", 100)
+    counted_at_once = []
+    count_into = streams.count_into
+    monkeypatch.setattr(
+        streams, "count_into", lambda *some, **more: (counted_at_once.append(len(some[2])), count_into(*some, **more))
+    )
+    empty = RangeGridSketch(bounds={"x": (0, 1)}, target_bounds=(0, 1), B=8)
+    for table_of in (pyarrow.table, polars.DataFrame, pandas.DataFrame):
+        counted_at_once.clear()
+        sketch = count_stream(empty, [table_of(columns(n)) for n in (*[30] * 10, 250, 1)], target="y")
+        assert counted_at_once == [120, 120, 104, 104, 102, 1]
+        assert sketch.n_samples == 551
+
+
+def test_a_stream_is_never_in_memory_as_a_whole():
+    """200 batches of 2**16 rows take 210 MB together; three or four of them are in memory."""
+    n_batches, n = 200, 2**16
+    schema = pyarrow.schema({"x": pyarrow.float64(), "y": pyarrow.float64()})
+
+    def batches():
+        for i in range(n_batches):
+            yield pyarrow.record_batch([np.full(n, i / n_batches), np.linspace(0, 1, n)], schema=schema)
+
+    empty = RangeGridSketch(bounds={"x": (0, 1)}, target_bounds=(0, 1), statistic="mtv_r", B=16)
+    count_stream(empty, [next(batches())], target="y")  # compiles
+    gc.collect()
+    before = pyarrow.total_allocated_bytes()
+    most = 0
+
+    def watched():
+        nonlocal most
+        for batch in batches():
+            most = max(most, pyarrow.total_allocated_bytes() - before, tracemalloc.get_traced_memory()[0])
+            yield batch
+
+    tracemalloc.start()
+    try:
+        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, watched()), target="y")
+    finally:
+        tracemalloc.stop()
+    assert sketch.n_samples == n_batches * n
+    assert most < 8 * 16 * n  # of 200 times 16 bytes a row
+
+
+# --- What is refused --------------------------------------------------------------------------------------------------
+
+
+def small(**changes):
+    return pyarrow.table({"a": [0.1, 0.2, 0.3], "b": ["u", "v", "u"], "y": [0.0, 0.5, 1.0]} | changes)
+
+
+def small_sketch():
+    return RangeGridSketch(bounds={"a": (0, 1)}, categories={"b": ["u", "v"]}, target_bounds=(0, 1), B=8)
+
+
+SECRET = "patient 8675309"
+REFUSED = {
+    "a column is missing": (lambda: small().drop_columns(["a"]), r"got none named \['a'\]\.$"),
+    "another column": (lambda: small(c=[1, 2, 3]), r"got others named \['c'\]\.$"),
+    "another name": (
+        lambda: small().rename_columns(["a", "z", "y"]),
+        r"got none named \['b'\] and others named \['z'\]\.$",
+    ),
+    "no target": (lambda: small().drop_columns(["y"]), r"got none named \['y'\]\.$"),
+    "two of one name": (
+        lambda: small().append_column("a", small()["a"]),
+        r"must have a different name for each column, got several named \['a'\]",
+    ),
+    "text": (lambda: small(a=[SECRET, "x", "y"]), r"got text in \['a'\], which must be numbers"),
+    "numbers": (lambda: small(b=[8675309.0, 1, 2]), r"got numbers in \['b'\], which must be text"),
+    "lists": (lambda: small(a=[[8675309], [1], [2]]), r"got other values in \['a'\], which must be numbers"),
+    "infinity": (lambda: small(a=[8675309, np.inf, 0]), "Input column 'a' of X contains infinity"),
+    "no value in the target": (lambda: small(y=[8675309, None, 0]), "Input y contains NaN"),
+    "NaN in the target": (lambda: small(y=[8675309, np.nan, 0]), "Input y contains NaN"),
+    "text in the target": (lambda: small(y=[SECRET, "", ""]), "could not convert string to float"),
+    "a later batch": (lambda: [small(), small(y=[8675309, np.nan, 0])], "Input y contains NaN"),
+    "a later schema": (lambda: [small(), small(c=[8675309, 1, 2])], r"got others named \['c'\]\.$"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_stream_that_does_not_fit_is_refused_without_quoting_it(what):
+    stream, message = REFUSED[what]
+    empty = small_sketch()
+    with pytest.raises(ValueError, match=message) as caught:
+        count_stream(empty, stream(), target="y")
+    assert "8675309" not in str(caught.value)
+    assert empty == small_sketch()
+    assert empty.n_samples == 0
+
+
+FAILING = {
+    "DuckDB": lambda: relation("select a::double as a, b, y from t", t=small(a=[SECRET, "0", "1"])),
+    "Polars": lambda: polars.from_arrow(small(a=[SECRET, "0", "1"])).lazy().with_columns(polars.col("a").cast(float)),
+    "pyarrow": lambda: pytest.importorskip("pyarrow.csv").open_csv(
+        pyarrow.py_buffer(b"a,b,y\n" + b"0.5,u,0\n" * 200 + SECRET.encode() + b",u,1\n"),
+        read_options=pyarrow.csv.ReadOptions(block_size=200),
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", FAILING)
+def test_what_an_engine_says_when_it_fails_is_not_repeated(engine):
+    """Engines quote the value that they cannot convert."""
+    with pytest.raises(ValueError, match=r"^the stream broke off with an error of its engine, \w+\. What") as caught:
+        count_stream(small_sketch(), FAILING[engine](), target="y")
+    assert "8675309" not in "".join(traceback.format_exception(caught.value))
+    with pytest.raises(Exception, match="8675309"):  # it does, where it is asked
+        for _ in pyarrow.RecordBatchReader.from_stream(getattr(FAILING[engine](), "collect", FAILING[engine])()):
+            pass
+
+
+def test_errors_of_a_python_iterable_are_its_own():
+    def rows():
+        yield small()
+        raise ConnectionError("nobody answers")
+
+    with pytest.raises(ConnectionError, match="nobody answers"):
+        count_stream(small_sketch(), rows(), target="y")
+
+
+@pytest.mark.parametrize("stream", [np.zeros((3, 3)), 3, None, "abc", {"a": 1}, [1], polars.Series([1.0])])
+def test_what_is_no_stream_is_refused(stream):
+    with pytest.raises(TypeError, match="stream must be a dataframe, a LazyFrame of Polars, something with __arrow_c_"):
+        count_stream(small_sketch(), stream, target="y")
+
+
+def test_collections_of_dask_are_for_fit():
+    frame = pytest.importorskip("dask.dataframe").from_pandas(small().to_pandas(), npartitions=1)
+    with pytest.raises(TypeError, match="got a dask collection: give it to fit"):
+        count_stream(small_sketch(), frame, target="y")
+
+
+def test_arguments_are_checked():
+    for target in ("a", 3, None, ["y"]):
+        with pytest.raises(ValueError, match="target must be the name of a column that is no feature of the sketch"):
+            count_stream(small_sketch(), small(), target=target)
+    with pytest.raises(ValueError, match="empty must have feature names, as columns are found by name"):
+        count_stream(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, n_features=2), small(), target="y")
+    with pytest.raises(TypeError, match="empty must be a RangeGridSketch, got DPMICScorer"):
+        count_stream(DPMICScorer(), small(), target="y")
+
+
+def test_without_pyarrow_dataframes_are_counted_and_arrow_streams_say_what_is_missing(monkeypatch):
+    frame, sketch = polars.from_arrow(small()), small_sketch()
+    stream = small().to_reader()
+    expected = count_stream(sketch, small(), target="y")
+    import_before = builtins.__import__
+
+    def no_pyarrow(name, *some, **more):
+        if name.partition(".")[0] == "pyarrow":
+            raise ImportError("No module named 'pyarrow'")
+        return import_before(name, *some, **more)
+
+    monkeypatch.setattr(builtins, "__import__", no_pyarrow)
+    assert count_stream(sketch, frame, target="y") == count_stream(sketch, frame.lazy(), target="y") == expected
+    with pytest.raises(ImportError, match="read with pyarrow, which is not installed: pip install pyarrow"):
+        count_stream(sketch, stream, target="y")
