@@ -20,9 +20,9 @@ def jit(kernel):
     name = kernel.__qualname__
     try:
         kernel.__qualname__ = f"{name}_{_DIGEST}"  # numba names its files by it
-        dispatcher = numba.njit(nogil=True, cache=True)(kernel)
+        dispatcher = numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)(kernel)
     except (OSError, RuntimeError):  # no folder to keep machine code in
-        dispatcher = numba.njit(nogil=True)(kernel)
+        dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(kernel)
     finally:
         kernel.__qualname__ = name
     if not numba.config.DISABLE_JIT:
