@@ -25,7 +25,7 @@ LAYERS = [
     {"correlation", "forward", "scorer", "selector"},
     {"accounting"},
     {"candidates", "delegated", "trials"},
-    {"search"},
+    {"compile", "search"},
     {""},
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -36,7 +36,9 @@ N, D = 60, 3
 X = np.random.default_rng(0).random((N, D))
 Y = X[:, 1] ** 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 9, "c": 2}
-FUNCTIONS = [function for function in vars(skdpmic).values() if isinstance(function, never_cached)]
+FUNCTIONS = [
+    public for public in (getattr(skdpmic, name) for name in skdpmic.__all__) if isinstance(public, never_cached)
+]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 
 # Messages of scikit-learn whose every word is known: shapes, counts, names of types and of estimators.
 _SHAPE = r"\([\d, ]*\)"
-_SAFE_MESSAGES = re.compile(
+_SAFE_MESSAGES = (
     rf"Found array with \d+ (?:sample|feature)\(s\) \(shape={_SHAPE}\) while a minimum of \d+ is required(?: by \w+)?"
     r"|Found array with dim \d+, while dim <= \d+ is required(?: by \w+)?"
     r"|Found array with dim \d+\. \w+ expected <= \d+"
@@ -18,7 +18,7 @@ _SAFE_MESSAGES = re.compile(
     r"|(?:This \w+ estimator|\w+) requires y to be passed, but the target y is None"
 )
 # Phrases without data inside messages of scikit-learn and numpy, and of this package.
-_SAFE_PHRASES = re.compile(
+_SAFE_PHRASES = (
     r"Unknown label type: (?:continuous|unknown)|Complex data not supported|y should be a 1d array"
     r"|Expected 2D array, got (?:1D|scalar) array instead"
     r"|Feature names are only supported if all input features have string names"
@@ -83,8 +83,8 @@ def public_messages(error):
 
 
 def _known_words(message):
-    whole = _SAFE_MESSAGES.match(message)
-    return [whole.group()] if whole else _SAFE_PHRASES.findall(message.partition("\n")[0])
+    whole = re.match(_SAFE_MESSAGES, message)
+    return [whole.group()] if whole else re.findall(_SAFE_PHRASES, message.partition("\n")[0])
 
 
 def is_invalid_parameter(error):

@@ -14,19 +14,22 @@ from pathlib import Path
 import numba
 from llvmlite import binding
 
+KERNELS = []  # of the modules that have been imported; see skdpmic.compile
+
 
 def jit(kernel):
     """Compile `kernel` with numba when it is called first, or take its machine code from disk."""
     name = kernel.__qualname__
     try:
         kernel.__qualname__ = f"{name}_{_DIGEST}"  # numba names its files by it
-        dispatcher = numba.njit(nogil=True, cache=True)(kernel)
+        dispatcher = numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)(kernel)
     except (OSError, RuntimeError):  # no folder to keep machine code in
-        dispatcher = numba.njit(nogil=True)(kernel)
+        dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(kernel)
     finally:
         kernel.__qualname__ = name
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = _Cache(dispatcher._cache)
+        KERNELS.append(dispatcher)
     return dispatcher
 
 
@@ -45,33 +48,44 @@ def _digest():
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    processor = binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()
-    digest.update(f"{processor} {numba.config.BOUNDSCHECK}".encode())
+    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # where machine code is made for other processors
+    name = binding.get_host_cpu_name() if name is None else name
+    features = binding.get_host_cpu_features().flatten() if features is None else features
+    digest.update(f"{name}{features} {numba.config.BOUNDSCHECK}".encode())
     return digest.hexdigest()[:16]
 
 
 class _Cache:
-    """numba's cache of one kernel, without which a call still works: no error of the disk may end a fit."""
+    """numba's cache of one kernel, without which a call still works: no error of the disk may end a fit.
+
+    `is_kept` tells whether machine code was read from disk, or is there now.
+    """
 
     def __init__(self, cache):
         self._cache = cache
+        self.is_kept = False
+        if cache.cache_path is not None:
+            # Older versions of numba look at the time of the file, which unpacking an image of a container changes.
+            cache._cache_file._source_stamp = _DIGEST
 
     def __getattr__(self, name):
         return getattr(self._cache, name)
 
     def load_overload(self, *arguments):
         try:
-            return self._cache.load_overload(*arguments)
+            found = self._cache.load_overload(*arguments)
         except Exception:  # whatever a damaged file leads to
             return None
+        self.is_kept |= found is not None
+        return found
 
     def save_overload(self, *arguments):
         try:
             self._cache.save_overload(*arguments)
-            is_kept = self._cache.cache_path is not None
+            self.is_kept = self._cache.cache_path is not None
         except Exception:
-            is_kept = False
-        if not is_kept:
+            self.is_kept = False
+        if not self.is_kept:
             _warn_once()
 
 

@@ -14,7 +14,6 @@ from skdpmic.dependence.jit import jit, leaf
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 n**2 long, which has to stay below 2**63
 
 
-@jit
 def walk_of(table, n):
     """D after each master part that holds records: int64 (n_columns, n_used + 1); it begins and ends at 0.
 
@@ -25,7 +24,18 @@ def walk_of(table, n):
         Sum of the table.
     """
     n_columns, n_master = table.shape
-    in_part = np.zeros(n_master, dtype=np.int64)
+    walk = np.zeros(n_columns * (n_master + 1), dtype=np.int64)
+    n_used = _walk(table, n, np.zeros(n_master, dtype=np.int64), walk)
+    return walk[: n_columns * (n_used + 1)].reshape(n_columns, -1)
+
+
+@jit
+def _walk(table, n, in_part, walk):
+    """Fill in the rows of `walk`, one after the other, and return how many master parts hold records.
+
+    `in_part` is room, of zeros.
+    """
+    n_columns, n_master = table.shape
     for j in range(n_columns):
         for t in range(n_master):
             in_part[t] += table[j, t]
@@ -33,45 +43,56 @@ def walk_of(table, n):
     for t in range(n_master):
         n_used += in_part[t] > 0
 
-    walk = np.zeros((n_columns, n_used + 1), dtype=np.int64)
     for j in range(n_columns):
+        row = np.uint64(j * (n_used + 1))
         in_column = np.int64(0)
         for t in range(n_master):
             in_column += table[j, t]
         at, used, end = np.int64(0), np.uint64(1), np.uint64(n_used)
         for t in range(n_master):
             at += n * np.int64(table[j, t]) - in_part[t] * in_column
-            walk[j, min(used, end)] = at  # to be overwritten if the part holds no records; quicker than a branch
+            walk[row + min(used, end)] = at  # to be overwritten if the part holds no records; quicker than a branch
             used += np.uint64(in_part[t] > 0)
-    return walk
+    return n_used
 
 
-@jit
 def joined(walk, groups, n_groups):
     """The walk against groups of columns."""
     sums = np.zeros((n_groups, walk.shape[1]), dtype=np.int64)
-    for j in range(len(walk)):
-        for t in range(walk.shape[1]):
-            sums[groups[j], t] += walk[j, t]
+    _join(walk, groups, sums)
     return sums
 
 
 @jit
-def longest(walk, k_max):
-    """Lengths of the longest paths of 2 ... k_max pieces, by dynamic programming over the last piece.
+def _join(walk, groups, sums):
+    for j in range(len(walk)):
+        for t in range(walk.shape[1]):
+            sums[groups[j], t] += walk[j, t]
 
+
+def longest(walk, k_max):
+    """Lengths of the longest paths of 2 ... k_max pieces: int64 (k_max - 1,)."""
+    best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)
+    lengths = np.empty(k_max - 1, dtype=np.int64)
+    _fill_longest(walk, best, np.empty(walk.shape[1], dtype=np.int64), lengths)
+    return lengths
+
+
+@jit
+def _fill_longest(walk, best, piece, lengths):
+    """Fill in `lengths`, by dynamic programming over the last piece; `best`, of zeros, and `piece` are room.
+
+    ``best[k, t]`` is for k pieces, the last of which ends at t:
     ``best_k(t) = max over s < t of best_{k-1}(s) + |D(t) - D(s)|``. A path may have fewer pieces, as cutting one in two
     never makes it shorter. Innermost loops run over contiguous memory, for three k at once, which reads each piece
     once; their indices are unsigned, because numba has to look twice at one that may be negative.
     """
     zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-    n_columns, end, ks = np.uint64(len(walk)), np.uint64(walk.shape[1] - 1), np.uint64(k_max)
-    best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)  # best[k, t]: k pieces, the last of which ends at t
+    n_columns, end, ks = np.uint64(len(walk)), np.uint64(walk.shape[1] - 1), np.uint64(len(best))
     for j in range(n_columns):
         for t in range(end):
             best[one, t] += abs(walk[j, t])
 
-    piece = np.empty(walk.shape[1], dtype=np.int64)
     for t in range(one, end if ks > two else one):
         here = walk[zero, t]
         for s in range(t):
@@ -96,18 +117,24 @@ def longest(walk, k_max):
             best[k, t] = first
             k += one
 
-    lengths = np.empty(k_max - 1, dtype=np.int64)
     for k in range(one, ks):
         longest = np.int64(0)
         for t in range(end):
             longest = max(longest, best[k, t] + best[one, t])  # the last piece leads back to 0
         lengths[k - one] = longest
+
+
+def longest_on_lines(walk, bisections, k_max):
+    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing."""
+    line, best = np.empty((2, walk.shape[1]), dtype=np.int64)
+    lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
+    _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths)
     return lengths
 
 
 @jit
-def longest_on_lines(walk, bisections, k_max):
-    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
+def _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths):
+    """Fill in `lengths`, of zeros; `line` and `best` are room.
 
     There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
     path through another point is not shorter when it goes to the highest or the lowest one instead. For the same reason
@@ -118,9 +145,6 @@ def longest_on_lines(walk, bisections, k_max):
     """
     n_columns, n_steps = walk.shape
     one, two = np.uint64(1), np.uint64(2)
-    line = np.empty(n_steps, dtype=np.int64)
-    best = np.empty(n_steps, dtype=np.int64)
-    lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
     for i in range(len(bisections)):
         for t in range(n_steps):
             line[t] = 0
@@ -149,7 +173,6 @@ def longest_on_lines(walk, bisections, k_max):
             second = max(first, low_2, high_2)
             longest = max(second, low_3, high_3)
             lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, longest
-    return lengths
 
 
 @leaf

@@ -113,7 +113,8 @@ def locate_between(values, guarded, lo, hi):
     n_buckets = n_edges * min(max(2, len(values) // (16 * n_edges)), 8) + 1
     edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
     cells = np.empty(len(values), dtype=np.uint32)
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = np.ascontiguousarray(values, dtype=np.float64).view()
+    values.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
     return cells, _locate(values, float(lo), float(hi), guarded, edges_before, cells)
 
 

@@ -43,17 +43,20 @@ def null_scores(name, n, n_draws, seed):
 
 def _kendall(n, n_draws, rng):
     n_pairs = n * (n - 1) // 2
-    discordant = _numbers_of_discordant_pairs(n, n_draws, rng)
+    discordant = np.zeros(n_draws, dtype=np.int64)
+    _count_discordant_pairs(n, rng, discordant)
     return np.array([quotient(abs(n_pairs - 2 * int(of_draw)), n_pairs) for of_draw in discordant])
 
 
 def _spearman(n, n_draws, rng):
-    products = _sums_of_products(n, n_draws, rng)
+    products = np.zeros(n_draws, dtype=np.int64)
+    _add_products(np.arange(n), rng, products)
     return np.array([quotient(3 * abs(int(of_draw) - n**3), n * (n**2 - 1)) for of_draw in products])
 
 
 def _chatterjee(n, n_draws, rng):
-    variations = _variations(n, n_draws, rng)
+    variations = np.zeros(n_draws, dtype=np.int64)
+    _add_variations(np.arange(n), np.empty(n, dtype=np.int64), rng, variations)
     return np.array([quotient(max(n**2 - 1 - 3 * int(of_draw), 0), n**2 - 1) for of_draw in variations])
 
 
@@ -77,34 +80,32 @@ _LAWS = {  # how scores are drawn, how wide their law is for n records, and for 
 
 
 @jit
-def _numbers_of_discordant_pairs(n, n_draws, rng):
+def _count_discordant_pairs(n, rng, numbers):
     """Discordant pairs of uniform permutations: record i is in one with each of any number 0 ... i of those before."""
-    numbers = np.zeros(n_draws, dtype=np.int64)
-    for draw in range(n_draws):
+    for draw in range(len(numbers)):
         for i in range(1, n):
             numbers[draw] += int(rng.random() * (i + 1))
-    return numbers
 
 
 @jit
-def _sums_of_products(n, n_draws, rng):
-    """Sums of products of ranks 1, 3 ... 2 n - 1 in two random orders."""
-    sums = np.zeros(n_draws, dtype=np.int64)
-    ranks = np.arange(n)
-    for draw in range(n_draws):
+def _add_products(ranks, rng, sums):
+    """Sums of products of ranks 1, 3 ... 2 n - 1 in two random orders, from `ranks`, 0 ... n - 1 in any order."""
+    n = len(ranks)
+    for draw in range(len(sums)):
         for i in range(n):
             j = i + int(rng.random() * (n - i))
             ranks[i], ranks[j] = ranks[j], ranks[i]
             sums[draw] += (2 * i + 1) * (2 * ranks[i] + 1)
-    return sums
 
 
 @jit
-def _variations(n, n_draws, rng):
-    """Sums of distances of the ranks of records next to one another, the smaller of both directions."""
-    smaller = np.zeros(n_draws, dtype=np.int64)
-    ranks, places = np.arange(n), np.empty(n, dtype=np.int64)
-    for draw in range(n_draws):
+def _add_variations(ranks, places, rng, smaller):
+    """Sums of distances of the ranks of records next to one another, the smaller of both directions.
+
+    `ranks` are 0 ... n - 1 in any order; `places` is room.
+    """
+    n = len(ranks)
+    for draw in range(len(smaller)):
         for i in range(n):
             j = i + int(rng.random() * (n - i))
             ranks[i], ranks[j] = ranks[j], ranks[i]
@@ -114,4 +115,3 @@ def _variations(n, n_draws, rng):
             here += abs(ranks[i] - ranks[i - 1])
             there += abs(places[i] - places[i - 1])
         smaller[draw] = min(here, there)
-    return smaller

@@ -148,7 +148,9 @@ def distance_correlation(x_ranks, y_ranks):
     rank = np.arange(n, dtype=np.uint64)
     to_all = rank * (rank + 1) // 2 + (n - 1 - rank) * (n - rank) // 2  # the sum of its distances to all ranks
     y_to_all = to_all[y_in_order]
-    y_to_earlier = _distances_to_earlier(y_in_order).view(np.uint64)
+    y_to_earlier = np.empty(n, dtype=np.int64)
+    _fill_distances_to_earlier(y_in_order, *np.zeros((2, n + 1), dtype=np.int64), y_to_earlier)
+    y_to_earlier = y_to_earlier.view(np.uint64)
 
     # With a_ij and b_ij the distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., and a.. = b..
     of_pairs = 4 * exact_dot(rank, y_to_earlier) - 2 * exact_dot(rank, y_to_all)
@@ -170,27 +172,30 @@ def concordance(x_ranks, y_ranks):
         From `mid_ranks`.
     """
     # Halved, mid-ranks of different values are still different, and below n.
-    return int(_concordance(x_ranks >> 1, y_ranks >> 1))
+    n = len(x_ranks)
+    first, free, counts = np.zeros((3, n + 1), dtype=np.int64)
+    y_in_order, equal = np.zeros((2, n), dtype=np.int64)
+    return int(_concordance(x_ranks >> 1, y_ranks >> 1, first, free, y_in_order, counts, equal))
 
 
 @jit
-def _concordance(x_ranks, y_ranks):
-    """Concordant less discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values."""
+def _concordance(x_ranks, y_ranks, first, free, y_in_order, counts, equal):
+    """Concordant less discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values.
+
+    The other arguments are room, of zeros: for how many records have a lower rank in x (`first`, and `free` to place
+    them), for the ranks in y in the order of x, and for a Fenwick tree over the ranks in y of the records before.
+    """
     n = len(x_ranks)
-    first = np.zeros(n + 1, dtype=np.int64)  # how many records have a lower rank in x
     for rank in x_ranks:
         first[rank + 1] += 1
     for rank in range(n):
         first[rank + 1] += first[rank]
-    y_in_order = np.empty(n, dtype=np.int64)
-    free = first.copy()
+        free[rank] = first[rank]
     for i in range(n):
         y_in_order[free[x_ranks[i]]] = y_ranks[i]
         free[x_ranks[i]] += 1
 
     concordance = 0
-    counts = np.zeros(n + 1, dtype=np.int64)  # a Fenwick tree over ranks in y, of the records before
-    equal = np.zeros(n, dtype=np.int64)
     for rank in range(n):
         start, end = first[rank], first[rank + 1]
         for i in range(start, end):
@@ -203,20 +208,19 @@ def _concordance(x_ranks, y_ranks):
 
 
 @jit
-def _distances_to_earlier(ranks):
-    """For each entry of a permutation of 0 ... n - 1, the sum of its distances to those before it."""
-    n = len(ranks)
-    counts, sums = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)  # Fenwick trees
-    distances = np.empty(n, dtype=np.int64)
+def _fill_distances_to_earlier(ranks, counts, sums, distances):
+    """For each entry of a permutation of 0 ... n - 1, the sum of its distances to those before it.
+
+    `counts` and `sums` are room for Fenwick trees, of zeros.
+    """
     total = 0
-    for i in range(n):
+    for i in range(len(ranks)):
         rank = ranks[i]
         n_below, total_below = _sum_below(counts, rank), _sum_below(sums, rank)
         distances[i] = rank * n_below - total_below + (total - total_below) - rank * (i - n_below)
         _add(counts, rank, np.int64(1))
         _add(sums, rank, rank)
         total += rank
-    return distances
 
 
 @leaf

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import cache
 from typing import NamedTuple
 
 from skdpmic.planning.chances import share_found
@@ -18,11 +19,19 @@ from skdpmic.statistics.measure import Measure
 CONFIDENCE = 0.95  # that the noise is no larger than the error
 _CORRECTION = "miller-madow"  # as in the estimators
 
-# Answers have three digits.
-_EPSILONS = [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
-_SIZES = [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
 _SIMULATED = (LaplaceMechanism, GaussianMechanism, OneShotTopK, ExponentialTopK)
 _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
+
+
+@cache
+def _epsilons():
+    """All answers, which have three digits, ascending."""
+    return [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
+
+
+@cache
+def _sizes():
+    return [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
 
 
 def plan_release(
@@ -111,8 +120,8 @@ def plan_release(
     rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
-            f"no release meets error={error!r} with up to {_SIZES[-1]:,} samples, or an epsilon up to "
-            f"{_EPSILONS[-1]:,.0f}."
+            f"no release meets error={error!r} with up to {_sizes()[-1]:,} samples, or an epsilon up to "
+            f"{_epsilons()[-1]:,.0f}."
         )
     once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
     cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
@@ -169,9 +178,9 @@ class _Option(NamedTuple):
         request = self.request
         epsilon, n_samples = request.epsilon, request.n_samples
         if epsilon is None:
-            epsilon = _least(_EPSILONS, lambda epsilon: self.meets(epsilon, n_samples))
+            epsilon = _least(_epsilons(), lambda epsilon: self.meets(epsilon, n_samples))
         elif n_samples is None:
-            n_samples = _least(_SIZES, lambda n_samples: self.meets(epsilon, n_samples))
+            n_samples = _least(_sizes(), lambda n_samples: self.meets(epsilon, n_samples))
         if epsilon is None or n_samples is None:
             return None
         way, measure = self._at(epsilon, n_samples)

@@ -1,0 +1,71 @@
+"""Compile everything now, so that no process spends seconds on it later: ``python -m skdpmic.compile``.
+
+Machine code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, or else in that of the package.
+"""
+
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.dependence.characteristic import characteristic_matrix
+from skdpmic.dependence.jit import KERNELS
+from skdpmic.dependence.population import mic_star
+from skdpmic.dependence.rank_nulls import null_scores
+from skdpmic.scorer import DPMICScorer
+from skdpmic.statistics import STATISTICS
+
+
+def call_every_kernel():
+    """Do a little of all that the package does, which compiles each kernel, or reads it from disk."""
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    X[::7, 1] = np.nan
+    X[:, 2] = np.arange(60) % 3
+    public = {"bounds": {0: (0, 1), 1: (0, 1)}, "categories": {2: [0, 1, 2]}}
+    numbers, classes = {"target_bounds": (0, 1)}, {"classes": [0, 1, 2, 3, 4]}
+    for y, target, statistics in ((X[:, 0], numbers, STATISTICS), (np.arange(60) % 5, classes, ("mic_r", "mtv_r"))):
+        for statistic in statistics:
+            DPMICScorer(statistic=statistic, epsilon=1, **public, **target).fit(X, y)
+        DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
+        sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
+        DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))
+    for statistic in ("kendall", "spearman", "chatterjee", "distance_correlation"):
+        null_scores(statistic, 10, 10, 0)
+    characteristic_matrix(X[:, 0], X[:, 2])
+    mic_star([(0.5, 0.5)], 0.1, n_master=10, n_fixed=10)
+
+
+def main():
+    """Compile, and say what was done; the status that a command should end with: 0 if all is kept on disk."""
+    if numba.config.DISABLE_JIT:
+        return _failed("nothing is compiled where the environment variable NUMBA_DISABLE_JIT is set.")
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        call_every_kernel()
+    folders = {kernel._cache.cache_path for kernel in KERNELS if kernel._cache.is_kept}
+    asked_for = numba.config.CACHE_DIR
+    lost = [kernel for kernel in KERNELS if not kernel._cache.is_kept]
+    if lost or (asked_for and not all(Path(asked_for) in Path(folder).parents for folder in folders)):
+        return _failed(f"machine code cannot be written to {asked_for or 'any folder; set NUMBA_CACHE_DIR to one'}.")
+    n_compiled = sum(bool(kernel.stats.cache_misses) for kernel in KERNELS)
+    print(
+        f"{len(KERNELS)} kernels in {time.perf_counter() - start:.1f} s: {n_compiled} compiled, "
+        f"{len(KERNELS) - n_compiled} read from disk; kept in {asked_for or os.path.commonpath(folders)}"
+    )
+    return 0
+
+
+def _failed(why):
+    print(f"skdpmic.compile: {why}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

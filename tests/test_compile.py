@@ -1,0 +1,82 @@
+"""What is compiled beforehand is compiled no more, and a command that could not keep it says so."""
+
+import os
+
+import pytest
+
+from tests.processes import PACKAGE, read_only, run
+
+FITS = """
+import numpy as np
+from skdpmic import DPMICScorer, DPMICSelector, mic_e
+from skdpmic.dependence.jit import KERNELS
+from skdpmic.statistics import STATISTICS
+X = np.random.default_rng(1).random((200, 3))
+for statistic in STATISTICS:
+    for y, target in ((X[:, 0], {"target_bounds": (0, 1)}), (X[:, 0] > 0.5, {"classes": [False, True]})):
+        DPMICScorer(statistic=statistic, epsilon=1, bounds=(0, 1), **target).fit(X, y)
+        DPMICSelector(k=1, statistic=statistic, epsilon=1, bounds=(0, 1), release="support", **target).fit(X, y)
+DPMICScorer(mechanism="geometric", epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
+mic_e(*X.T[:2])
+print(sum(sum(kernel.stats.cache_hits.values()) for kernel in KERNELS) > 8)
+print([kernel.__name__ for kernel in KERNELS if sum(kernel.stats.cache_misses.values())])
+"""
+ONLY_READ = "True\n[]\n"
+ON_ANOTHER_PROCESSOR = """
+from llvmlite import binding
+binding.get_host_cpu_name = lambda: "another"
+features = binding.get_host_cpu_features()
+features["avx2"] = not features.get("avx2")
+binding.get_host_cpu_features = lambda: features
+"""
+
+
+def compiled(folder, **variables):
+    return run(None, folder, "-m", "skdpmic.compile", **variables).stdout
+
+
+@pytest.mark.slow
+def test_a_fit_in_a_new_process_compiles_nothing(installed, tmp_path):
+    places = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(FITS, installed, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path / "none")).stdout != ONLY_READ
+    report = compiled(installed, **places)
+    assert " 0 read from disk" in report
+    assert report.strip().endswith(str(tmp_path / "cache"))
+    assert run(FITS, installed, "-W", "ignore", **places).stdout == ONLY_READ
+    assert " 0 compiled" in compiled(installed, **places)
+    for path in installed.rglob("*.py"):
+        os.utime(path)  # as unpacking the image of a container does
+    assert run(FITS, installed, "-W", "ignore", **places).stdout == ONLY_READ
+
+
+@pytest.mark.slow
+def test_without_a_folder_named_it_is_kept_with_the_package(installed):
+    assert compiled(installed).strip().endswith(str(installed / "skdpmic"))
+    assert run(FITS, installed, "-W", "ignore").stdout == ONLY_READ
+
+
+@pytest.mark.slow
+def test_an_image_can_be_made_for_any_processor(installed, tmp_path):
+    places = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    compiled(installed, **places, NUMBA_CPU_NAME="generic")
+    code = ON_ANOTHER_PROCESSOR + FITS
+    assert run(code, installed, "-W", "ignore", **places, NUMBA_CPU_NAME="generic").stdout == ONLY_READ
+
+
+@pytest.mark.slow
+def test_it_fails_where_the_folder_named_cannot_be_written(installed, tmp_path):
+    (tmp_path / "file").touch()
+    named = str(tmp_path / "file" / "cache")  # numba would go on in another folder
+    assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
+
+
+@pytest.mark.slow
+def test_it_fails_where_no_folder_can_be_written(installed, tmp_path):
+    done = run(None, installed, "-m", "skdpmic.compile", fails=True, **read_only(installed, tmp_path))
+    assert done.stdout == ""
+    assert "NUMBA_CACHE_DIR" in done.stderr
+
+
+def test_it_fails_where_nothing_is_compiled():
+    done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
+    assert "NUMBA_DISABLE_JIT" in done.stderr
