@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
 
 from skdpmic.planning.chances import share_found
-from skdpmic.planning.request import Request, check_request
+from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
@@ -106,8 +106,7 @@ def plan_release(
     >>> all(row.error <= 0.1 for row in plan)
     True
     """
-    request = Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
-    check_request(request)
+    request = checked(Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group))
     statistics = [statistic_named(name, _CORRECTION) for name in STATISTICS]
     options = [option for of in statistics if _allows(of, request) for option in _options(of, request)]
     rows = [row for row in (option.row() for option in options) if row is not None]
