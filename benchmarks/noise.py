@@ -1,4 +1,4 @@
-"""The README's table of noise scales at epsilon = 1: python benchmarks/noise.py."""
+"""A table of noise scales at epsilon = 1: python benchmarks/noise.py."""
 
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity
 

@@ -10,7 +10,7 @@ from skdpmic.checks.fitted import check_published
 from skdpmic.notebook import ShownInNotebooks, Terms, shown_scores
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
-from skdpmic.planning.request import Request, check_request
+from skdpmic.planning.request import Request, checked
 from skdpmic.privacy.arguments import check_confidence, check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
@@ -292,8 +292,8 @@ class PrivateScores(PrivateEstimator):
             n_features = n_features_of(self.bounds, self.categories)
         n_classes = n_public_classes(self)
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, n_classes, self.max_rows_per_group)
-        request = Request(*given)
-        check_request(request)
+        request = checked(Request(*given))
+        n_samples, n_features = request.n_samples, request.n_features
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, n_classes)
         is_simulated = (self.B, self.c, self.correction) == ("auto", "auto", "miller-madow")

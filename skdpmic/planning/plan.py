@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from skdpmic.planning.chances import share_found
-from skdpmic.planning.request import Request, check_request
+from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
@@ -115,8 +115,7 @@ def plan_release(
     >>> all(row.error <= 0.1 for row in plan)
     True
     """
-    request = Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
-    check_request(request)
+    request = checked(Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group))
     rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(

@@ -38,8 +38,11 @@ class Request(NamedTuple):
         return Shape(n_samples * rows_per_group, [(0.0, 1.0)] * self.n_features, rows_per_group)
 
 
-def check_request(request):
-    """Raise unless the request is as :func:`skdpmic.plan_release` describes it."""
+def checked(request):
+    """The request, its whole numbers as Python's, which have no largest one; raise unless it is as described.
+
+    :func:`skdpmic.plan_release` describes it.
+    """
     given = [name for name in SOUGHT if getattr(request, name) is not None]
     if len(given) != len(SOUGHT) - 1:
         raise ValueError(
@@ -64,6 +67,10 @@ def check_request(request):
     error = request.error
     if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
         raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {error!r}.")
+    whole = ("n_samples", "n_features", "k", "n_classes", "max_rows_per_group")
+    return request._replace(
+        **{name: int(getattr(request, name)) for name in whole if getattr(request, name) is not None}
+    )
 
 
 def _check_int(name, value, least):

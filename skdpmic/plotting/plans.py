@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic.planning.plan import planned_releases
-from skdpmic.planning.request import Request, check_request
+from skdpmic.planning.request import Request, checked
 from skdpmic.plotting.figures import CURVES, USABLE, explain, in_short, ink_of, new_axes
 from skdpmic.statistics import STATISTICS
 
@@ -263,8 +263,7 @@ class PlanDisplay:
 
 def _least(release, statistic, request):
     """The planned release that takes the fewest records, or has the least error; None if there is none."""
-    check_request(request)
-    rows = [row for row in planned_releases(statistic, request) if row.release == release]
+    rows = [row for row in planned_releases(statistic, checked(request)) if row.release == release]
     return min(rows, key=lambda row: (row.n_samples, row.error), default=None)
 
 

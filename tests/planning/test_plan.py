@@ -293,6 +293,14 @@ BAD = [
 ]
 
 
+def test_whole_numbers_of_numpy_are_planned_for_as_those_of_python():
+    for n_samples in (3000, 30_000_000):  # sensitivities have fractions with the square, or the cube, of it
+        plan = plan_release(n_samples=np.int64(n_samples), n_features=np.int32(10), k=np.int8(3), epsilon=1)
+        assert str(plan) == str(plan_release(n_samples=n_samples, n_features=10, k=3, epsilon=1))
+    scorer = DPMICScorer(statistic="distance_correlation", epsilon=1)
+    assert str(scorer.plan(np.int64(30_000_000), np.int64(10))) == str(scorer.plan(30_000_000, 10))
+
+
 @pytest.mark.parametrize("changed, message", BAD)
 def test_what_is_not_as_described_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
