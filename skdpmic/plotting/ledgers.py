@@ -92,7 +92,7 @@ class LedgerDisplay:
         ImportError
             If matplotlib is not installed.
         TypeError
-            If `ledger` is no :class:`BudgetLedger`.
+            If `ledger` is no :class:`skdpmic.BudgetLedger`.
         ValueError, OSError
             If a parameter is not as described, or the ledger cannot be read.
 

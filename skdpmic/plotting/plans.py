@@ -120,7 +120,7 @@ class PlanDisplay:
         k : int, default=None
             How many of them are to be chosen; needed for ``release="support"`` and ``show="found"``.
         statistic : str, default="mic_r"
-            As in :class:`DPMICSelector`.
+            As in :class:`skdpmic.DPMICSelector`.
         epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
             Above 0, and finite.
         n_samples : array-like of int of shape (n_sizes,), default=None
@@ -130,7 +130,7 @@ class PlanDisplay:
             What is published; None is "support" if `k` is given, which has less noise, and "scores" otherwise.
         show : {"error", "found"}, default="error"
             What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
-            features among the k chosen, in simulated tables. :func:`plan_release` says what exactly they are.
+            features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says what exactly they are.
         usable : float, default=None
             Up to which error, or from which share on, a release is usable; in [1e-6, 1]. None is 0.1 for errors,
             and 0.9 for shares.
@@ -157,8 +157,8 @@ class PlanDisplay:
 
         Notes
         -----
-        The number of records from which on an error is usable is that of :func:`plan_release`; for shares it is the
-        least of `n_samples` with such a share.
+        The number of records from which on an error is usable is that of :func:`skdpmic.plan_release`; for shares it is
+        the least of `n_samples` with such a share.
 
         Examples
         --------

@@ -40,7 +40,7 @@ class ScoresDisplay:
     scores : array-like of shape (n_features,)
         With noise; a score below 0, as noise may leave one that is not clamped, is drawn to the left.
     intervals : pair of array-likes of shape (n_features,), default=None
-        Lower and upper ends, as of :meth:`DPMICScorer.scores_interval`; None draws none.
+        Lower and upper ends, as of :meth:`skdpmic.DPMICScorer.scores_interval`; None draws none.
     ranking : array-like of shape (n_features,), default=None
         Place of each feature, 1 for the best; None ranks by score.
     chosen : array-like of bool of shape (n_features,), default=None
