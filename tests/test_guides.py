@@ -87,6 +87,16 @@ def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
         assert SNIPPET in text_of(page)
 
 
+EXAMPLES = sorted((DOCS.parent / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
+    code = example.read_text("utf-8")
+    if "\n# %%" in code and PRIVATE_CALL.search(code):
+        assert "\n# What this does not protect\n# ----" in code
+
+
 def test_pages_with_private_fits_are_seen():
     assert PRIVATE_CALL.search(text_of("tutorials/first_selection.md"))
     assert len(PAGES) > 10

@@ -20,8 +20,8 @@ def text_of(page):
 def test_every_public_name_is_in_the_reference(module):
     listed = {line.removeprefix(".. py:data::").strip() for line in text_of("reference/index.rst").splitlines()}
     prefix = module.removeprefix("skdpmic").removeprefix(".")
-    names = {f"{prefix}.{name}".removeprefix(".") for name in import_module(module).__all__}
-    assert names <= listed
+    for name in import_module(module).__all__:
+        assert name in listed or f"{prefix}.{name}".removeprefix(".") in listed, name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

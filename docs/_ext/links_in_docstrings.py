@@ -1,21 +1,31 @@
-"""In docstrings, ``docs/how_to/planning.md`` is where a reader of the code looks; in the site it is a link."""
+"""What docstrings refer to: pages by their place in the source, and public names without the package's."""
 
 import re
 
 PAGE = re.compile(r"``docs/([\w/]+)\.md``")
 
 
-def link(app, what, name, obj, options, lines):
+def link_pages(app, what, name, obj, options, lines):
+    """Make ``docs/how_to/planning.md``, where a reader of the code looks, a link."""
     lines[:] = [PAGE.sub(r":doc:`/\1`", line) for line in lines]
 
 
-def own(app, what, name, obj, skip, options):
+def resolve_public_names(app, env, node, contnode):
+    """Find DPMICSelector from any module as skdpmic.DPMICSelector, as it is called by users."""
+    if node.get("refdomain") == "py":
+        domain, target = env.get_domain("py"), f"skdpmic.{node['reftarget']}"
+        return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
+    return None
+
+
+def leave_out_inherited(app, what, name, obj, skip, options):
     """Leave out what scikit-learn's classes bring along, whose docstrings refer to its own site."""
     module = getattr(obj, "__module__", None) or getattr(getattr(obj, "fget", None), "__module__", None) or "skdpmic"
     return True if not module.startswith("skdpmic") else None
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", link, priority=400)
-    app.connect("autodoc-skip-member", own)
+    app.connect("autodoc-process-docstring", link_pages, priority=400)
+    app.connect("autodoc-skip-member", leave_out_inherited)
+    app.connect("missing-reference", resolve_public_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -24,7 +24,7 @@ class BestGrid(NamedTuple):
 class CharacteristicMatrix:
     """All entries of a characteristic matrix, and the statistics made of them. Holds no records.
 
-    Made by :func:`skdpmic.characteristic_matrix`: MIC, MAS, MEV and MCN are those of [1]_, TIC is that of
+    Made by :func:`characteristic_matrix`: MIC, MAS, MEV and MCN are those of [1]_, TIC is that of
     [2]_, GMIC that of [3]_.
 
     Attributes

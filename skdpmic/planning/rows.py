@@ -19,12 +19,11 @@ class PlannedRelease(NamedTuple):
     n_samples, n_features : int
     k : int or None
     error : float
-        See :func:`skdpmic.plan_release`; NaN with "geometric", whose noise is on counts.
+        See :func:`plan_release`; NaN with "geometric", whose noise is on counts.
     noise_scale : float
         What a fitted estimator has as `noise_scale_`.
     found : float
-        Share of the k true features that is found in simulated tables; NaN if not simulated. See
-        :func:`skdpmic.plan_release`.
+        Share of the k true features that is found in simulated tables; NaN if not simulated. See :func:`plan_release`.
     """
 
     release: str
@@ -42,7 +41,7 @@ class PlannedRelease(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ReleasePlan:
-    """A table of releases to choose from, as :func:`skdpmic.plan_release` makes it.
+    """A table of releases to choose from, as :func:`plan_release` makes it.
 
     It has a length, is iterated over by rows, and ``plan[0]`` is the first of them.
 

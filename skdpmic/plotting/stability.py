@@ -47,7 +47,7 @@ class StabilityDisplay:
     See Also
     --------
     StabilityDisplay.from_estimator : From a fitted estimator.
-    skdpmic.DPMICScorer.scores_interval : Where each score without noise lies.
+    DPMICScorer.scores_interval : Where each score without noise lies.
 
     Notes
     -----
