@@ -252,7 +252,7 @@ BROKEN = [
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.parametrize("parameters, why", BROKEN)
+@pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon", "bounds", "target_bounds"])
 @pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
 def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
