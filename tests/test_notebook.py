@@ -309,6 +309,14 @@ def test_names_in_parameters_of_a_search_are_escaped():
     assert "alert(" in text
 
 
+def test_parameters_of_any_length_are_shown_in_short():
+    grid = {"dpmicselector__categories": [{"column 0": list(range(1000))}]}
+    pipeline = make_pipeline(DPMICSelector(statistic="kendall", **SUPPORT), Ridge())
+    text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
+    assert "[0, 1, 2, 3" in text
+    assert len(text) < 6000
+
+
 # --- Nothing else ---------------------------------------------------------------------------------------------------
 
 
