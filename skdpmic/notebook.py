@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_ROWS = 20
+_MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
     "laplace": "Laplace noise of scale {}, on each score",
     "gaussian": "Gaussian noise of standard deviation {}, on each score",
@@ -151,7 +152,7 @@ def shown_correlations(estimator):
 
 def shown_search(search, broken_by):
     """The parameters that a :class:`PrivateGridSearch` has chosen."""
-    chosen = ", ".join(f"{name}={value!r}" for name, value in search.best_params_.items())
+    chosen = ", ".join(f"{name}={_in_short(repr(value))}" for name, value in search.best_params_.items())
     of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
     noise = f"one-sided exponential noise of scale {_short(search.noise_scale_)}, on each mean score over its range"
     facts = [
@@ -217,6 +218,10 @@ def _intervals(lower, upper):
 
 def _short(number):
     return f"{number:.3g}"
+
+
+def _in_short(text):
+    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
 
 
 def _many(number, what):

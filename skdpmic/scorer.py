@@ -115,6 +115,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     --------
     DPMICSelector : Keeps the best features.
     dp_mic_classif, dp_mic_regression : Function forms.
+    skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
     RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 

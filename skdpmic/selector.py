@@ -152,6 +152,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
     RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
     private_bounds : Learns bounds of columns of which nothing is known.
+    skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
     plan_release : Tells beforehand how much noise there will be.
 

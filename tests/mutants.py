@@ -354,6 +354,14 @@ MUTANTS = [
     Mutant("accounting/searches.py", "fits.epsilon * n_splits + refit", "fits.epsilon * n_trainings + refit",
            "accounting/test_searches.py::test_a_cross_validation_charges_a_ledger_what_was_said[estimator0-of_a_fit0]"),
     # --- What remains, and what is said
+    Mutant("estimator.py", 'if self.random_state is not None else []', "if False else []",
+           "test_notebook.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
+    Mutant("notebook.py", "{html.escape(column.cells[i])}", "{column.cells[i]}",
+           "test_notebook.py::test_names_are_escaped[scorer]"),
+    Mutant("plotting/noisy_counts.py", "<= reach)", "<= reach / 2)",
+           "plotting/test_noisy_counts.py::test_a_cell_is_hatched_if_noise_alone_makes_so_much_of_nothing[3.0-0.95]"),
+    Mutant("plotting/scores.py", ".margin(confidence)", ".margin(confidence / 2)",
+           "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
     Mutant("estimator.py",
            "        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\n"
            "        self._pay(way.cost, records)\n",

@@ -252,7 +252,7 @@ BROKEN = [
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.parametrize("parameters, why", BROKEN)
+@pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon", "bounds", "target_bounds"])
 @pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
 def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
@@ -307,6 +307,14 @@ def test_names_in_parameters_of_a_search_are_escaped():
     text = section(search().set_params(param_grid=grid).fit(frame, Y))
     assert "script" not in Reader(text).tags
     assert "alert(" in text
+
+
+def test_parameters_of_any_length_are_shown_in_short():
+    grid = {"dpmicselector__categories": [{"column 0": list(range(1000))}]}
+    pipeline = make_pipeline(DPMICSelector(statistic="kendall", **SUPPORT), Ridge())
+    text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
+    assert "[0, 1, 2, 3" in text
+    assert len(text) < 6000
 
 
 # --- Nothing else ---------------------------------------------------------------------------------------------------

@@ -88,6 +88,7 @@ def plan_release(
     --------
     DPMICSelector.plan : The same for an estimator.
     search_cost : What a search over parameters costs.
+    skdpmic.plotting.PlanDisplay : Draws plans by the number of records.
 
     Notes
     -----

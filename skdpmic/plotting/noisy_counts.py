@@ -13,6 +13,7 @@ from skdpmic.privacy.mechanisms import laplace_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
 
 _HATCH = "0.6"
@@ -84,7 +85,13 @@ class NoisyCountsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, feature: int | str, *, confidence: float = 0.95, ax: Axes | None = None, cmap="viridis"
+        cls,
+        estimator,
+        feature: int | str,
+        *,
+        confidence: float = 0.95,
+        ax: Axes | None = None,
+        cmap: str | Colormap = "viridis",
     ) -> NoisyCountsDisplay:
         """Draw the noisy table of one feature of a fitted estimator.
 
@@ -130,7 +137,7 @@ class NoisyCountsDisplay:
         )
         return display.plot(ax=ax, cmap=cmap)
 
-    def plot(self, ax: Axes | None = None, *, cmap="viridis") -> Self:
+    def plot(self, ax: Axes | None = None, *, cmap: str | Colormap = "viridis") -> Self:
         """Draw the table.
 
         Parameters

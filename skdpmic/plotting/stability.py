@@ -1,5 +1,9 @@
 """The picture of how often each feature would be chosen at another epsilon."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -7,6 +11,13 @@ from skdpmic.checks.arguments import check_whole
 from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
 from skdpmic.plotting.figures import feature_labels, in_short, names_of, new_axes
 from skdpmic.privacy.arguments import check_epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from numpy.typing import ArrayLike
 
 _FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)  # of the epsilon of the fit, where no other is asked for
 _LEAST_ROWS = 10
@@ -67,7 +78,16 @@ class StabilityDisplay:
     array([0., 1., 0.])
     """
 
-    def __init__(self, frequencies, epsilons, *, k, ranking, feature_names=None, epsilon=None):
+    def __init__(
+        self,
+        frequencies: ArrayLike,
+        epsilons: ArrayLike,
+        *,
+        k: int,
+        ranking: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        epsilon: float | None = None,
+    ) -> None:
         self.frequencies = frequencies
         self.epsilons = epsilons
         self.k = k
@@ -80,15 +100,15 @@ class StabilityDisplay:
         cls,
         estimator,
         *,
-        epsilons=None,
-        k=None,
-        release="scores",
-        n_simulations=1000,
-        random_state=0,
-        ax=None,
-        max_features=None,
-        cmap="Blues",
-    ):
+        epsilons: ArrayLike | None = None,
+        k: int | None = None,
+        release: str = "scores",
+        n_simulations: int = 1000,
+        random_state: int | np.random.RandomState | None = 0,
+        ax: Axes | None = None,
+        max_features: int | None = None,
+        cmap: str | Colormap = "Blues",
+    ) -> StabilityDisplay:
         """Simulate choices from the released scores of a fitted estimator, and draw how often each feature is chosen.
 
         Parameters
@@ -151,7 +171,7 @@ class StabilityDisplay:
         )
         return display.plot(ax=ax, max_features=max_features, cmap=cmap)
 
-    def plot(self, ax=None, *, max_features=None, cmap="Blues"):
+    def plot(self, ax: Axes | None = None, *, max_features: int | None = None, cmap: str | Colormap = "Blues") -> Self:
         """Draw the frequencies.
 
         Parameters

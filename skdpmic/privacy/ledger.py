@@ -44,6 +44,7 @@ class BudgetLedger:
     See Also
     --------
     search_cost : What a search over parameters will spend.
+    skdpmic.plotting.LedgerDisplay : Draws what was spent.
 
     Notes
     -----
