@@ -50,7 +50,7 @@ def unpack(data, described):
         Makes a sketch without records, of a description and keywords.
     """
     line, counts = _contents(data)
-    sketch, n_samples = _refused(_without_records, line, described)
+    sketch, n_samples = _or_foreign(_without_records, line, described)
     if len(counts) != sketch._counts.nbytes or _line(sketch, n_samples) != line:
         raise ValueError(_FOREIGN)
     sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
@@ -106,8 +106,8 @@ def _without_records(line, described):
     return described(description, **public["parameters"]), public["n_samples"]
 
 
-def _refused(function, *arguments):
-    """``function(*arguments)``; whatever is wrong with them is a ValueError that quotes nothing."""
+def _or_foreign(function, *arguments):
+    """``function(*arguments)``, or whatever is wrong with them in words that quote nothing."""
     try:
         return function(*arguments)
     except MemoryError:

@@ -78,15 +78,15 @@ def _check(empty, target):
     if not isinstance(empty, RangeGridSketch):
         raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
     if not hasattr(empty, "feature_names_in_"):
-        raise ValueError("empty must have feature names, as columns are found by name: pass feature_names.")
+        raise ValueError("empty must have feature names, by which columns are found: pass feature_names.")
     if not isinstance(target, str) or target in empty.feature_names_in_:
         raise ValueError(f"target must be the name of a column that is no feature of the sketch, got {target!r}.")
 
 
 def _check_columns(frame, names, target):
-    wanted = [*names, target]
-    missing = [name for name in wanted if name not in frame.columns]
-    others = [name for name in frame.columns if name not in wanted]
+    wanted, given = dict.fromkeys([*names, target]), dict.fromkeys(frame.columns)
+    missing = [name for name in wanted if name not in given]
+    others = [name for name in given if name not in wanted]
     if missing or others:
         found = [f"none named {some(missing)}"] if missing else []
         found += [f"others named {some(others)}"] if others else []

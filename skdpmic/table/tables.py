@@ -88,7 +88,8 @@ def _open_frame(estimator, frame, reset, least):
             f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
         )
     without_data(validate_data, estimator, frame.to_native(), reset=reset, skip_check_array=True)
-    return Table(*frame.shape, frame.columns, lambda j: frame[:, j])
+    columns = list(frame.iter_columns())  # by number, each would take a list of all names
+    return Table(*frame.shape, frame.columns, columns.__getitem__)
 
 
 def _column_of_sparse(X, j):

@@ -310,7 +310,7 @@ def test_arguments_are_checked():
     for target in ("a", 3, None, ["y"]):
         with pytest.raises(ValueError, match="target must be the name of a column that is no feature of the sketch"):
             count_stream(small_sketch(), small(), target=target)
-    with pytest.raises(ValueError, match="empty must have feature names, as columns are found by name"):
+    with pytest.raises(ValueError, match="empty must have feature names, by which columns are found"):
         count_stream(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, n_features=2), small(), target="y")
     with pytest.raises(TypeError, match="empty must be a RangeGridSketch, got DPMICScorer"):
         count_stream(DPMICScorer(), small(), target="y")
