@@ -4,9 +4,10 @@ import functools
 import math
 import numbers
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -27,9 +28,10 @@ from skdpmic.candidates import (
     warn_of_unknown,
 )
 from skdpmic.checks.arguments import check_interval, check_n_jobs
+from skdpmic.hints import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.filters import round_up, round_up_sum
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
@@ -55,7 +57,7 @@ def _delegated(name):
         getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
         return True
 
-    def method(self, X):
+    def method(self: Any, X: TableLike) -> Any:
         check_is_fitted(self, "best_estimator_")
         return getattr(self.best_estimator_, name)(X)
 
@@ -185,19 +187,19 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
 
     def __init__(
         self,
-        estimator,
-        param_grid,
+        estimator: Estimator,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
-        epsilon=1.0,
-        n_subsets="auto",
-        scoring=None,
-        score_bounds=(0, 1),
-        test_size=0.25,
-        refit=True,
-        ledger=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+        epsilon: float = 1.0,
+        n_subsets: int | Auto = "auto",
+        scoring: str | Callable[..., float] | None = None,
+        score_bounds: Sequence[float] = (0, 1),
+        test_size: float = 0.25,
+        refit: bool = True,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.epsilon = epsilon
@@ -210,7 +212,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Choose the parameters, and fit the estimator with them.
 
         Parameters
@@ -272,7 +274,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
             self.best_params_ = grid[self.best_index_]
             self.privacy_spent_ = (float(self.epsilon), 0.0)
             for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-                vars(self).pop(name, None)  # of an earlier fit
+                self.__dict__.pop(name, None)  # of an earlier fit
         if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
@@ -363,7 +365,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
     predict_log_proba = _delegated("predict_log_proba")
     decision_function = _delegated("decision_function")
 
-    def score(self, X, y=None):
+    def score(self, X: TableLike, y: ColumnLike | None = None) -> float:
         """Score of the best estimator, by `scoring`, on other data.
 
         Parameters
@@ -380,7 +382,7 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         return check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y)
 
     @property
-    def classes_(self):
+    def classes_(self) -> Any:
         """Labels that the best estimator knows."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
@@ -392,8 +394,6 @@ class PrivateGridSearch(MetaEstimatorMixin, NeverCached, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags = inner.input_tags
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
         return tags

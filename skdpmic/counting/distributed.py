@@ -5,16 +5,18 @@ lost, and no record is counted twice.
 """
 
 import numbers
+from collections.abc import Iterable
 from functools import reduce
 
 from skdpmic.checks.readable import is_dask_collection
 from skdpmic.counting.chunks import count_against
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.hints import ColumnLike, TableLike
 
 _MERGED_AT_ONCE = 8
 
 
-def count_rows(empty, X, y):
+def count_rows(empty: RangeGridSketch, X: TableLike, y: ColumnLike) -> RangeGridSketch:
     """The sketch of some records: what to map.
 
     Parameters
@@ -49,7 +51,7 @@ def count_rows(empty, X, y):
     return empty.empty().update(X, y)
 
 
-def merge_all(sketches):
+def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
     """The sketch of the records of all: what to reduce, several at a time.
 
     Parameters

@@ -2,14 +2,19 @@
 
 import copy
 import numbers
+import os
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch_file import read_sketch, write_sketch
 from skdpmic.dependence.nominal import Nominal
+from skdpmic.hints import Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.axes import Labels
 from skdpmic.table.description import describe
@@ -114,23 +119,23 @@ class RangeGridSketch:
     np.int64(1)
     """
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,
         *,
-        bounds=None,
-        categories=None,
-        target_bounds=None,
-        classes=None,
-        statistic="mic_r",
-        B,
-        c=None,
-        correction="miller-madow",
-        n_parts=None,
-        n_features=None,
-        feature_names=None,
-    ):
+        bounds: Ranges | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | None = None,
+        classes: ColumnLike | None = None,
+        statistic: str = "mic_r",
+        B: float,
+        c: float | None = None,
+        correction: Correction = "miller-madow",
+        n_parts: int | None = None,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> None:
         description = describe(bounds, categories, target_bounds, classes, n_features, feature_names)
         self._set_up(description, statistic, B, c, correction, n_parts)
 
@@ -174,7 +179,7 @@ class RangeGridSketch:
         return np.cumsum([0, *map(length, self.scales)])
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Memory that the counts take."""
         return self._counts.nbytes
 
@@ -186,7 +191,7 @@ class RangeGridSketch:
 
     # --- Counting ---------------------------------------------------------------------------------------------
 
-    def update(self, X, y, n_jobs=None):
+    def update(self, X: TableLike, y: ColumnLike, n_jobs: int | None = None) -> Self:
         """Count a chunk of records.
 
         Parameters
@@ -211,7 +216,7 @@ class RangeGridSketch:
         count_into(self, self, X, y, n_jobs, reset=False)
         return self
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """The sketch of the records of both, which stay as they are.
 
         Associative and commutative. Records that both have seen are counted twice.
@@ -242,7 +247,7 @@ class RangeGridSketch:
         merged.n_samples = self.n_samples + other.n_samples
         return merged
 
-    def empty(self):
+    def empty(self) -> Self:
         """A sketch without records, with the same public parameters.
 
         Returns
@@ -298,7 +303,7 @@ class RangeGridSketch:
 
     # --- Files ----------------------------------------------------------------------------------------------------
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch to a file, which is as sensitive as the data.
 
         Only the owner may read the file. It appears when it is complete, in the place of an older one.
@@ -311,7 +316,7 @@ class RangeGridSketch:
         write_sketch(path, self.description, {name: getattr(self, name) for name in _SAVED}, self._counts)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a sketch that `save` wrote.
 
         Parameters

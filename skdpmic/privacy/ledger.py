@@ -5,6 +5,7 @@ import math
 import os
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any, Literal, Self
 
 from skdpmic.exceptions import BudgetError
 from skdpmic.privacy.arguments import check_delta, check_epsilon
@@ -85,7 +86,14 @@ class BudgetLedger:
     refused
     """
 
-    def __init__(self, path, epsilon, delta=0.0, *, composition="auto"):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        composition: Literal["auto", "basic", "zcdp"] = "auto",
+    ) -> None:
         check_epsilon(epsilon)
         if epsilon == math.inf:
             raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
@@ -105,7 +113,7 @@ class BudgetLedger:
         self.entries()  # raises if they cannot be read
 
     @classmethod
-    def open(cls, path):
+    def open(cls, path: str | os.PathLike[str]) -> Self:
         """The ledger in an existing file, with the limits that it was made with.
 
         Parameters
@@ -129,7 +137,16 @@ class BudgetLedger:
             ledger.epsilon, ledger.delta, ledger.composition = file.limits
         return ledger
 
-    def charge(self, what, epsilon, delta=0.0, *, rho=None, n=None, d=None):
+    def charge(
+        self,
+        what: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        rho: float | None = None,
+        n: int | None = None,
+        d: int | None = None,
+    ) -> None:
         """Write down a cost, before what costs it happens.
 
         The estimators call this. Call it yourself for anything else that is published about the same records.
@@ -173,7 +190,7 @@ class BudgetLedger:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             file.append(LedgerEntry(str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho))
 
-    def spent(self):
+    def spent(self) -> tuple[float, float]:
         """What all charges cost together.
 
         Returns
@@ -183,7 +200,7 @@ class BudgetLedger:
         """
         return self._filter().spent(_costs(self.entries()))
 
-    def remaining(self):
+    def remaining(self) -> tuple[float, float]:
         """The largest cost that would still be accepted.
 
         Returns
@@ -194,7 +211,7 @@ class BudgetLedger:
         """
         return self._filter().remaining(_costs(self.entries()))
 
-    def entries(self):
+    def entries(self) -> list[LedgerEntry]:
         """All charges, oldest first.
 
         Returns
@@ -205,10 +222,10 @@ class BudgetLedger:
         with self._open_file("DEFERRED") as file:
             return file.entries
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         """Nothing is open between calls."""
 
     def __sklearn_clone__(self):
