@@ -1,11 +1,13 @@
-"""Processor time of the first call of each kind in a new process, without any cache of machine code.
+"""Processor time of importing the package, and of the first call of each kind, without any cache of machine code.
 
     python benchmarks/coldstart.py                          # this checkout
+    python benchmarks/coldstart.py --imports                # only importing
     python benchmarks/coldstart.py --against f837e77        # beside a revision, or the folder of another checkout
 
 Processor time is user and system time of the process and of what it starts. That of the call alone leaves out what
-importing takes, and that of the whole process does not. With `--against`, both checkouts are timed in turn, so that a
-drift of the machine's speed meets both; ratios are medians over rounds.
+importing takes, and that of the whole process does not. Imports are timed from bytecode, as pip installs it, in turn
+with a reference: the imports of other packages that these cannot do without. With `--against`, both checkouts are timed
+in turn, so that a drift of the machine's speed meets both; ratios are medians over rounds.
 """
 
 import argparse
@@ -27,25 +29,50 @@ X = rng.random((1000, 3))
 y = (2 * X[:, 0] - 1) ** 2
 bounds = ((0, 1), (0, 1))
 """
-CALLS = {
-    "numbers": (
-        "from skdpmic import DPMICScorer",
-        "DPMICScorer(epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, y)",
-    ),
-    "classes": (
-        "from skdpmic import DPMICScorer",
-        "DPMICScorer(epsilon=1, bounds=(0, 1), classes=[False, True]).fit(X, y > 0.5)",
-    ),
-    "mic_e": ("from skdpmic import mic_e", "mic_e(X[:, 0], y)"),
-    "mic_r": ("from skdpmic import mic_r", "mic_r(X[:, 0], y, bounds=bounds)"),
-    "mic_r_laplace": ("from skdpmic import mic_r_laplace", "mic_r_laplace(X[:, 0], y, epsilon=1, bounds=bounds)"),
-    "mic_r_geometric": (
-        "from skdpmic import mic_r_geometric",
-        "mic_r_geometric(X[:, 0], y, epsilon=1, bounds=bounds)",
-    ),
-    "mic_e_laplace": ("from skdpmic import mic_e_laplace", "mic_e_laplace(X[:, 0], y, epsilon=1)"),
-    "characteristic_matrix": ("from skdpmic import characteristic_matrix", "characteristic_matrix(X[:, 0], y)"),
+_STATISTICS = ("mic_r", "mtv_r", "kendall", "spearman", "chatterjee", "distance_correlation")
+_ESTIMATORS = {"scores": "DPMICScorer(", "support": "DPMICSelector(k=1, release='support', "}
+_TARGETS = {
+    "numbers": "target_bounds=(0, 1)).fit(X, y)",
+    "classes": "classes=[False, True]).fit(X, y > 0.5)",
 }
+IMPORTS = {  # and their references
+    "import skdpmic": "import sklearn, numba",
+    "from skdpmic import mic_r": "import sklearn, numba",
+    "from skdpmic import DPMICScorer": "import sklearn.feature_selection, numba",
+    "from skdpmic import DPMICSelector": "import sklearn.feature_selection, numba",
+    "from skdpmic import *": "import sklearn.feature_selection, sklearn.model_selection, numba",
+}
+CALLS = (
+    {
+        f"{statistic}, {target}, {release}": (
+            "from skdpmic import DPMICScorer, DPMICSelector",
+            f"{estimator}statistic={statistic!r}, epsilon=1, bounds=(0, 1), {fit}",
+        )
+        for statistic in _STATISTICS
+        for target, fit in _TARGETS.items()
+        for release, estimator in _ESTIMATORS.items()
+    }
+    | {
+        f"geometric, {target}": (
+            "from skdpmic import DPMICScorer",
+            f"DPMICScorer(mechanism='geometric', epsilon=1, bounds=(0, 1), {fit}",
+        )
+        for target, fit in _TARGETS.items()
+    }
+    | {
+        "mic_e": ("from skdpmic import mic_e", "mic_e(X[:, 0], y)"),
+        "mic_r": ("from skdpmic import mic_r", "mic_r(X[:, 0], y, bounds=bounds)"),
+        "mic_r_laplace": ("from skdpmic import mic_r_laplace", "mic_r_laplace(X[:, 0], y, epsilon=1, bounds=bounds)"),
+        "mic_r_geometric": (
+            "from skdpmic import mic_r_geometric",
+            "mic_r_geometric(X[:, 0], y, epsilon=1, bounds=bounds)",
+        ),
+        "mic_e_laplace": ("from skdpmic import mic_e_laplace", "mic_e_laplace(X[:, 0], y, epsilon=1)"),
+        "characteristic_matrix": ("from skdpmic import characteristic_matrix", "characteristic_matrix(X[:, 0], y)"),
+    }
+)
+_IMPORTED = "{imports}\nimport os\nprint(sum(os.times()[:4]))"
+_SPEED = "import time; s = 0\nfor i in range(5_000_000): s += i\nprint(time.process_time())"
 _TIMED = """
 {imports}
 {data}
@@ -56,19 +83,46 @@ print(sum(os.times()[:4]) - before, sum(os.times()[:4]))
 """
 
 
+def _of_process(code, checkout, folder):
+    """What a new process prints, numbers, with the package in the folder `checkout`, and its caches in another one."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(checkout), "NUMBA_CACHE_DIR": str(folder), "PYTHONDONTWRITEBYTECODE": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return tuple(map(float, done.stdout.split()))
+
+
 def seconds(checkout, name):
     """Processor seconds of the call `name` and of its whole process, in a new one, with the package in a folder."""
     imports, call = CALLS[name]
     with tempfile.TemporaryDirectory() as cache:
-        done = subprocess.run(
-            [sys.executable, "-c", _TIMED.format(imports=imports, data=_DATA, call=call)],
-            cwd=cache,
-            env=os.environ | {"PYTHONPATH": str(checkout), "NUMBA_CACHE_DIR": cache},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    return tuple(map(float, done.stdout.split()))
+        return _of_process(_TIMED.format(imports=imports, data=_DATA, call=call), checkout, cache)
+
+
+def import_rows(rounds):
+    """Lines of a table: median seconds of a process that imports, of one that imports the reference, and the ratio."""
+    for imports, reference in IMPORTS.items():
+        pairs = []
+        with tempfile.TemporaryDirectory() as cache:
+            for _ in range(rounds + 1):
+                here, there = (
+                    _of_process(_IMPORTED.format(imports=code), ROOT, cache)[0] for code in (imports, reference)
+                )
+                pairs.append((here, there))
+        pairs = pairs[1:]  # before, there may have been no bytecode
+        medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
+        ratio = statistics.median(here / there for here, there in pairs)
+        yield f"| `{imports}` | {medians[0]:.2f} | `{reference}` | {medians[1]:.2f} | {ratio:.3f} |"
+
+
+def loop_seconds():
+    """Processor seconds of a plain loop of Python, to compare machines by, or one machine with itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        return statistics.median(_of_process(_SPEED, ROOT, folder)[0] for _ in range(5))
 
 
 @contextlib.contextmanager
@@ -105,22 +159,35 @@ def main(argv=None):
     parser.add_argument("--against", help="folder of another checkout, or a revision of this one")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=list(CALLS))
+    parser.add_argument("--imports", action="store_true", help="time nothing but imports")
     parser.add_argument("--output", help="write the table to this file, too")
     options = parser.parse_args(argv)
 
     report = [
         f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     ]
-    report += [f"Processor seconds, medians of {options.rounds} rounds.", ""]
+    report += [
+        f"Processor seconds, medians of {options.rounds} rounds, while 5 million steps of a Python loop take "
+        f"{loop_seconds():.2f} s.",
+        "",
+        "| import | seconds | reference | seconds | ratio |",
+        "| --- | ---: | --- | ---: | ---: |",
+    ]
+    print("\n".join(report))
+    for row in import_rows(options.rounds):
+        print(row, flush=True)
+        report.append(row)
     headings = ["first call of", "call", "process"]
     if options.against:
         headings += [f"{options.against}: call", "process", "ratio: call", "process"]
-    report += [f"| {' | '.join(headings)} |", "| --- |" + " ---: |" * (len(headings) - 1)]
-    print("\n".join(report))
-    with checkout_of(options.against) if options.against else contextlib.nullcontext() as other:
-        for row in rows(options.calls, options.rounds, other):
-            print(row, flush=True)
-            report.append(row)
+    table = ["", f"| {' | '.join(headings)} |", "| --- |" + " ---: |" * (len(headings) - 1)]
+    if not options.imports:
+        print("\n".join(table))
+        report += table
+        with checkout_of(options.against) if options.against else contextlib.nullcontext() as other:
+            for row in rows(options.calls, options.rounds, other):
+                print(row, flush=True)
+                report.append(row)
     if options.output:
         command = f"`python {' '.join(['benchmarks/coldstart.py', *(argv or sys.argv[1:])])}`"
         Path(options.output).write_text("\n".join(["# First call", "", command, "", *report, ""]))

@@ -1,12 +1,16 @@
 """All correlations of a table at once, under differential privacy."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
+from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks
 from skdpmic.notebook import shown_correlations
 from skdpmic.privacy.arguments import check_confidence
+from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 from skdpmic.table.tables import as_frame, columns_by_columns, is_frame
@@ -100,16 +104,16 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        categories=None,
-        max_rows_per_group=None,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        categories: Categories | None = None,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.categories = categories
@@ -119,7 +123,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y=None, groups=None):
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
         """Release the correlations of all columns.
 
         Parameters
@@ -160,7 +164,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             self._label(X)
         return self
 
-    def correlation_interval(self, confidence=0.95):
+    def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
         """Intervals for the correlations without noise, from the known law of the noise alone.
 
         Costs no privacy: nothing but what was released is used.
@@ -184,7 +188,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             np.fill_diagonal(end, 1.0)
         return tuple(map(self._like, ends))
 
-    def pearson_correlation(self):
+    def pearson_correlation(self) -> Any:
         """Pearson's correlations, if the columns are normal, or rising functions of normal columns.
 
         Then they are ``sin(pi/2 tau)`` of Kendall's (Greiner). Costs no privacy: nothing but what was released is used.

@@ -1,7 +1,11 @@
 """Methods that a search leaves to the best estimator that it has found."""
 
+from typing import Any
+
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+
+from skdpmic.hints import TableLike
 
 
 def delegated(name):
@@ -11,7 +15,7 @@ def delegated(name):
         getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
         return True
 
-    def method(self, X):
+    def method(self: Any, X: TableLike) -> Any:
         check_is_fitted(self, "best_estimator_")
         return getattr(self.best_estimator_, name)(X)
 

@@ -1,16 +1,19 @@
 """What both estimators do: describe, read, score, pay, release, keep."""
 
 import warnings
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdpmic.checks.arguments import check_n_jobs, check_verbose
 from skdpmic.checks.fitted import check_published
+from skdpmic.hints import ColumnLike, Floats, RandomState, TableLike
 from skdpmic.notebook import ShownInNotebooks, Terms, shown_scores
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, checked
+from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.arguments import check_confidence, check_delta, check_epsilon, warn_of_delta, warn_of_seed
 from skdpmic.privacy.ledger import check_ledger
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
@@ -33,7 +36,7 @@ PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     """An estimator but for what it publishes, and what it does with it."""
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
         """Score every feature against the target, and keep what is released with noise.
 
         Parameters
@@ -254,7 +257,7 @@ class PrivateScores(PrivateEstimator):
 
     # --- Before the data -------------------------------------------------------------------------------------
 
-    def plan(self, n_samples, n_features=None):
+    def plan(self, n_samples: int, n_features: int | None = None) -> ReleasePlan:
         """How much noise a fit to a table of this shape will have, next to other mechanisms and statistics.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
@@ -309,7 +312,7 @@ class PrivateScores(PrivateEstimator):
 
     # --- After the release -----------------------------------------------------------------------------------
 
-    def scores_interval(self, confidence=0.95):
+    def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Intervals for the scores without noise, from the known law of the noise alone.
 
         Costs no privacy: nothing but what was released is used.
@@ -327,7 +330,7 @@ class PrivateScores(PrivateEstimator):
         check_confidence(confidence)
         return mechanism.interval(self.scores_, confidence)
 
-    def p_values(self, *, n_resamples=9999, random_state=0):
+    def p_values(self, *, n_resamples: int = 9999, random_state: RandomState = 0) -> Floats:
         """How likely a feature that is independent of the target would have scored as much: noise included.
 
         Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being

@@ -1,12 +1,16 @@
 """Private choice of features that add to one another: forward selection from one noisy matrix."""
 
+from typing import Literal, Self
+
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import forward_order, nearest_correlation
+from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.noisy_matrix import PrivateMatrixEstimator
 from skdpmic.notebook import shown_forward
+from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.table.people import check_given_together
 from skdpmic.unchanged import unchanged_on_error
 
@@ -111,18 +115,18 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
 
     def __init__(
         self,
-        k=10,
+        k: int | Literal["all"] = 10,
         *,
-        epsilon=1.0,
-        delta=1e-6,
-        categories=None,
-        classes=None,
-        max_rows_per_group=None,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        categories: Categories | None = None,
+        classes: ColumnLike | None = None,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.k = k
         self.epsilon = epsilon
         self.delta = delta
@@ -134,7 +138,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
         """Release the correlations of the features and the target, and put the features in order.
 
         Parameters

@@ -2,19 +2,21 @@
 
 import numbers
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 
 from skdpmic.checks.errors import without_data
+from skdpmic.hints import TableLike
 from skdpmic.table.tables import as_frame, columns_at, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
 class KeptColumns(SelectorMixin):
     """A selector of features of tables that may hold more than numbers."""
 
-    def transform(self, X):
+    def transform(self, X: TableLike) -> Any:
         """Keep the selected features.
 
         Parameters

@@ -2,8 +2,9 @@
 
 import math
 import warnings
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -11,9 +12,10 @@ from sklearn.base import BaseEstimator
 
 from skdpmic.checks.errors import without_data
 from skdpmic.checks.readable import refuse_masked
+from skdpmic.hints import Categories, RandomState, TableLike
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number
@@ -30,7 +32,14 @@ _THREE_DIGITS_UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
 @never_cached
-def private_bounds(X, *, epsilon, categories=None, ledger=None, random_state=None):
+def private_bounds(
+    X: TableLike,
+    *,
+    epsilon: float,
+    categories: Categories | Sequence[Any] | None = None,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> Any:
     """Learn knots for `bounds` and `target_bounds` from the data, under epsilon-differential privacy.
 
     For columns of which nobody can say in public where their values lie, or that are skewed. Between two neighbouring

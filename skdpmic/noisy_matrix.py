@@ -9,6 +9,7 @@ from skdpmic.checks.readable import is_dask_collection
 from skdpmic.dependence.concordance import concordances
 from skdpmic.dependence.ranks import MAX_RECORDS, mid_ranks
 from skdpmic.estimator import PrivateEstimator
+from skdpmic.hints import ColumnLike
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.concordance import NoisyConcordances
 from skdpmic.privacy.filters import Cost
@@ -72,10 +73,11 @@ class PrivateMatrixEstimator(PrivateEstimator):
 
     # What other estimators are asked for, and what is of no use here, or the same for all.
     statistic, mechanism = "kendall", "gaussian"
-    bounds = target_bounds = classes = correction = B = c = None
+    bounds = target_bounds = correction = B = c = None
+    classes: ColumnLike | None = None
     _n_targets = 0  # columns of the matrix that are no features
 
-    def noise_scale_for(self, n_samples, n_features):
+    def noise_scale_for(self, n_samples: int, n_features: int) -> float:
         """Standard deviation of the noise on each correlation, `noise_scale_`, that a fit to such a table will have.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.

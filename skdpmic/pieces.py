@@ -3,9 +3,12 @@
 import math
 import numbers
 import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
@@ -18,6 +21,7 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.estimator import PUBLIC, PrivateScores
+from skdpmic.hints import ColumnLike, TableLike
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.description import describe
 from skdpmic.table.features import feature_axes
@@ -48,7 +52,10 @@ def _check_public(estimator):
         check_public(name, getattr(estimator, name))
 
 
-def _if(*checks):
+_Method = TypeVar("_Method")
+
+
+def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
     """Whether an estimator has a method: its AttributeError says why not."""
 
     def has_method(estimator):
@@ -65,8 +72,10 @@ def _if(*checks):
 class PrivateEstimatorOfPieces(PrivateScores):
     """An estimator whose records may be counted first, wherever they are, and published later."""
 
+    _sketch: RangeGridSketch
+
     @_if(_check_adds_up, _check_one_pass)
-    def fit_sketch(self, sketch):
+    def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and keep what is released with noise.
 
         The release is that of `fit` on the records that were counted; with one seed, the same numbers.
@@ -101,7 +110,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         return self
 
     @_if(_check_adds_up, _check_one_pass, _check_public)
-    def partial_fit(self, X, y, n_expected=100_000):
+    def partial_fit(self, X: TableLike, y: ColumnLike, n_expected: int = 100_000) -> Self:
         """Count a chunk of records, to be published later by `publish`.
 
         **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
@@ -142,7 +151,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         return self
 
     @_if(_check_adds_up, _check_one_pass)
-    def publish(self):
+    def publish(self) -> Self:
         """Publish what `fit` would publish of all chunks since the last `publish`, and drop their counts.
 
         Returns
@@ -176,7 +185,13 @@ class PrivateEstimatorOfPieces(PrivateScores):
         return self
 
     @_if(_check_adds_up, _check_one_pass)
-    def empty_sketch(self, n_samples, *, n_features=None, feature_names=None):
+    def empty_sketch(
+        self,
+        n_samples: int,
+        *,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> RangeGridSketch:
         """The sketch that this estimator needs, without records: to be filled elsewhere and given to `fit_sketch`.
 
         Parameters

@@ -1,10 +1,25 @@
 """Private scores of all features: the estimator and its function forms."""
 
+from typing import Any, Literal
+
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from skdpmic.checks.fitted import check_published
+from skdpmic.hints import (
+    Auto,
+    Categories,
+    ColumnLike,
+    Correction,
+    Floats,
+    FromData,
+    RandomState,
+    Range,
+    Ranges,
+    TableLike,
+)
 from skdpmic.pieces import PrivateEstimatorOfPieces
+from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.table.reading import read_numbers
 from skdpmic.uncached import never_cached
 
@@ -150,23 +165,23 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     def __init__(
         self,
         *,
-        statistic="mic_r",
-        epsilon=1.0,
-        delta=0.0,
-        bounds=None,
-        categories=None,
-        target_bounds=None,
-        classes=None,
-        mechanism="laplace",
-        B="auto",
-        c="auto",
-        correction="miller-madow",
-        max_rows_per_group=None,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        statistic: str = "mic_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        mechanism: Literal["laplace", "gaussian", "geometric"] = "laplace",
+        B: float | Auto = "auto",
+        c: float | Auto = "auto",
+        correction: Correction = "miller-madow",
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.statistic = statistic
         self.epsilon = epsilon
         self.delta = delta
@@ -184,7 +199,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         self.verbose = verbose
         self.random_state = random_state
 
-    def __call__(self, X, y):
+    def __call__(self, X: TableLike, y: ColumnLike) -> Floats | tuple[Floats, Floats]:
         """Fit, and return the private scores and p-values: the form that ``SelectKBest(score_func=...)`` calls.
 
         Parameters
@@ -218,7 +233,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
             )
         return self.fit(X, y).scores_.copy()
 
-    def transform(self, X):
+    def transform(self, X: TableLike) -> Any:
         """Multiply every column by its score.
 
         Parameters
@@ -242,7 +257,15 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
 
 
 @never_cached
-def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **parameters):
+def dp_mic_regression(
+    X: TableLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    bounds: Ranges | FromData | None = None,
+    target_bounds: Range | FromData | None = None,
+    **parameters: Any,
+) -> Floats:
     """Private scores of features against a continuous target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_regression``.
@@ -278,7 +301,15 @@ def dp_mic_regression(X, y, *, epsilon, bounds=None, target_bounds=None, **param
 
 
 @never_cached
-def dp_mic_classif(X, y, *, epsilon, bounds=None, classes, **parameters):
+def dp_mic_classif(
+    X: TableLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    bounds: Ranges | FromData | None = None,
+    classes: ColumnLike,
+    **parameters: Any,
+) -> Floats:
     """Private scores of features against a discrete target.
 
     The function form of :class:`DPMICScorer`, beside ``sklearn.feature_selection.mutual_info_classif``.

@@ -4,9 +4,10 @@ import functools
 import math
 import numbers
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -27,10 +28,11 @@ from skdpmic.candidates import (
 )
 from skdpmic.checks.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic.delegated import delegated
+from skdpmic.hints import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.notebook import ShownInNotebooks, shown_search
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.filters import round_up, round_up_sum
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
@@ -164,20 +166,20 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
 
     def __init__(
         self,
-        estimator,
-        param_grid,
+        estimator: Estimator,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
-        epsilon=1.0,
-        n_subsets="auto",
-        scoring=None,
-        score_bounds=(0, 1),
-        test_size=0.25,
-        refit=True,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        epsilon: float = 1.0,
+        n_subsets: int | Auto = "auto",
+        scoring: str | Callable[..., float] | None = None,
+        score_bounds: Sequence[float] = (0, 1),
+        test_size: float = 0.25,
+        refit: bool = True,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.epsilon = epsilon
@@ -191,7 +193,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Choose the parameters, and fit the estimator with them.
 
         Parameters
@@ -254,7 +256,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
             self.privacy_spent_ = (float(self.epsilon), 0.0)
             self._broken_by = () if self.random_state is None else ("random_state",)
             for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-                vars(self).pop(name, None)  # of an earlier fit
+                self.__dict__.pop(name, None)  # of an earlier fit
         if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
@@ -348,7 +350,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     predict_log_proba = delegated("predict_log_proba")
     decision_function = delegated("decision_function")
 
-    def score(self, X, y=None):
+    def score(self, X: TableLike, y: ColumnLike | None = None) -> float:
         """Score of the best estimator, by `scoring`, on other data.
 
         Parameters
@@ -365,7 +367,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         return check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y)
 
     @property
-    def classes_(self):
+    def classes_(self) -> Any:
         """Labels that the best estimator knows."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
@@ -381,8 +383,6 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags = inner.input_tags
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
         return tags

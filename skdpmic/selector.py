@@ -2,12 +2,15 @@
 
 import numbers
 import warnings
+from typing import Literal
 
 from scipy import stats
 
 from skdpmic.checks.fitted import check_published
+from skdpmic.hints import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.kept_columns import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.pieces import PrivateEstimatorOfPieces
+from skdpmic.privacy.ledger import BudgetLedger
 from skdpmic.release import BestFeatures, GreedyFeatures
 
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
@@ -203,29 +206,29 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
 
     def __init__(
         self,
-        k=10,
+        k: int | Literal["all"] = 10,
         *,
-        statistic="mic_r",
-        epsilon=1.0,
-        delta=0.0,
-        bounds=None,
-        categories=None,
-        target_bounds=None,
-        classes=None,
-        threshold=None,
-        fdr=None,
-        release="scores",
-        redundancy=0.0,
-        mechanism="laplace",
-        B="auto",
-        c="auto",
-        correction="miller-madow",
-        max_rows_per_group=None,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        statistic: str = "mic_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        threshold: float | None = None,
+        fdr: float | None = None,
+        release: Literal["scores", "support"] = "scores",
+        redundancy: float = 0.0,
+        mechanism: Literal["laplace", "gaussian", "geometric"] = "laplace",
+        B: float | Auto = "auto",
+        c: float | Auto = "auto",
+        correction: Correction = "miller-madow",
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.k = k
         self.statistic = statistic
         self.epsilon = epsilon

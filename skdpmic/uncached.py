@@ -7,8 +7,13 @@ it gives to be pickled. So each of these objects gives a number that has never b
 import functools
 import importlib
 import os
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
 
 _NONCE = "nonce"
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 def fresh_nonce():
@@ -26,16 +31,18 @@ class NeverCached:
         super().__setstate__({name: value for name, value in state.items() if name != _NONCE})
 
 
-class never_cached:
+class never_cached(Generic[_Parameters, _Result]):
     """Make every hash of a function new. It is called, looks and is pickled as without this decorator.
 
     A function is pickled, and so hashed, by its name alone; hence a callable object in its place.
     """
 
-    def __init__(self, function):
+    __wrapped__: Callable[_Parameters, _Result]
+
+    def __init__(self, function: Callable[_Parameters, _Result]) -> None:
         functools.update_wrapper(self, function)
 
-    def __call__(self, *arguments, **options):
+    def __call__(self, *arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
         """Call the function."""
         return self.__wrapped__(*arguments, **options)
 

@@ -12,7 +12,7 @@ ROOT = Path(skdpmic.__file__).parent
 
 # From the bottom up. Modules and packages of one line do not know of one another.
 LAYERS = [
-    {"checks", "exceptions", "isolation", "progress", "uncached", "unchanged"},
+    {"checks", "exceptions", "hints", "isolation", "progress", "uncached", "unchanged"},
     {"dependence"},
     {"privacy", "datasets"},
     {"defaults", "mtv_defaults", "table"},

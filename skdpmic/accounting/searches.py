@@ -4,6 +4,7 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sklearn.model_selection
@@ -12,6 +13,7 @@ from sklearn.model_selection import ParameterGrid
 
 from skdpmic.accounting.fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.accounting.splits import count_splits, warn_of_splits_by_records
+from skdpmic.hints import Estimator
 from skdpmic.privacy.filters import round_up
 
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
@@ -47,7 +49,7 @@ class SearchCost:
         )
 
 
-def search_cost(estimator, *, cv=None, n_samples=None):
+def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None = None) -> SearchCost:
     """What a search over parameters, a cross-validation or a single fit will spend, before it runs.
 
     Parameters

@@ -5,6 +5,7 @@ lost, and no record is counted twice.
 """
 
 import numbers
+from collections.abc import Iterable
 from functools import reduce
 
 from skdpmic.checks.readable import is_dask_collection
@@ -14,7 +15,7 @@ from skdpmic.counting.sketch import RangeGridSketch
 _MERGED_AT_ONCE = 8
 
 
-def merge_all(sketches):
+def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
     """The sketch of the records of all: what to reduce, several at a time.
 
     Parameters

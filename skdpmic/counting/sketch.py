@@ -3,16 +3,20 @@
 import copy
 import numbers
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.differences import differences
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
 from skdpmic.dependence.nominal import Nominal
+from skdpmic.hints import Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.statistics import check_adds_up, statistic_named
 from skdpmic.table.description import describe
 from skdpmic.table.reading import refuse_dask
@@ -115,23 +119,23 @@ class RangeGridSketch:
     np.int64(1)
     """
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,
         *,
-        bounds=None,
-        categories=None,
-        target_bounds=None,
-        classes=None,
-        statistic="mic_r",
-        B,
-        c=None,
-        correction="miller-madow",
-        n_parts=None,
-        n_features=None,
-        feature_names=None,
-    ):
+        bounds: Ranges | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | None = None,
+        classes: ColumnLike | None = None,
+        statistic: str = "mic_r",
+        B: float,
+        c: float | None = None,
+        correction: Correction = "miller-madow",
+        n_parts: int | None = None,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> None:
         description = describe(bounds, categories, target_bounds, classes, n_features, feature_names)
         self._set_up(description, statistic, B, c, correction, n_parts)
 
@@ -175,7 +179,7 @@ class RangeGridSketch:
         return np.cumsum([0, *map(length, self.scales)])
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Memory that the counts take."""
         return self._counts.nbytes
 
@@ -187,7 +191,7 @@ class RangeGridSketch:
 
     # --- Counting ---------------------------------------------------------------------------------------------
 
-    def update(self, X, y, n_jobs=None):
+    def update(self, X: TableLike, y: ColumnLike, n_jobs: int | None = None) -> Self:
         """Count a chunk of records.
 
         Parameters
@@ -212,7 +216,7 @@ class RangeGridSketch:
         count_into(self, self, X, y, n_jobs, reset=False)
         return self
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """The sketch of the records of both, which stay as they are.
 
         Associative and commutative. Records that both have seen are counted twice.
@@ -243,7 +247,7 @@ class RangeGridSketch:
         merged.n_samples = self.n_samples + other.n_samples
         return merged
 
-    def empty(self):
+    def empty(self) -> Self:
         """A sketch without records, with the same public parameters.
 
         Returns
@@ -277,7 +281,7 @@ class RangeGridSketch:
 
     # --- Bytes and files --------------------------------------------------------------------------------------------
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """The sketch as bytes, which are as sensitive as the data: they hold exact counts, without noise.
 
         Equal sketches have equal bytes, on every machine and whatever order their records came in. No pickle: nothing
@@ -306,7 +310,7 @@ class RangeGridSketch:
         return pack(self)
 
     @classmethod
-    def from_bytes(cls, data):
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
         """The sketch that `to_bytes` made bytes of.
 
         Parameters
@@ -328,7 +332,7 @@ class RangeGridSketch:
         check_whole(sketch)
         return sketch
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bytes of the sketch to a file, which is as sensitive as the data.
 
         Only the owner may read the file. It appears when it is complete, in the place of an older one.
@@ -340,7 +344,7 @@ class RangeGridSketch:
         write_whole(path, self.to_bytes())
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a sketch that `save` wrote.
 
         Parameters

@@ -10,6 +10,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
+from skdpmic.hints import Floats, RandomState
+
 R2_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 _pi = np.pi
@@ -54,7 +56,9 @@ RELATIONSHIPS = {
 # --- What users call ----------------------------------------------------------------------------------------------
 
 
-def make_relationship(name, *, n_samples=100, r2=None, random_state=None):
+def make_relationship(
+    name: str, *, n_samples: int = 100, r2: float | None = None, random_state: RandomState = None
+) -> tuple[Floats, Floats]:
     """Draw a sample of one of the 21 functional relationships.
 
     Parameters
@@ -92,7 +96,7 @@ def make_relationship(name, *, n_samples=100, r2=None, random_state=None):
     return tuple(_along_graph(name, check_random_state(random_state).random_sample(n_samples)).T)
 
 
-def relationship(name, r2):
+def relationship(name: str, r2: float) -> "GaussianMixture":
     """The joint distribution of one of the 21 functional relationships at one level of noise.
 
     A mixture of 100 round Gaussians, restricted to the unit square, whose centres are evenly spaced along the graph;
@@ -151,7 +155,7 @@ def relationship(name, r2):
     return GaussianMixture(generating_points(name), _shipped()[name, level]["sigma"])
 
 
-def load_mic_star():
+def load_mic_star() -> dict[tuple[str, float], float]:
     """MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
     Computed once by :func:`skdpmic.dependence.population.mic_star`, with ``benchmarks/make_mic_star.py``.
@@ -189,7 +193,7 @@ class GaussianMixture:
     points: np.ndarray
     sigma: float
 
-    def sample(self, n_samples, random_state=None):
+    def sample(self, n_samples: int, random_state: RandomState = None) -> Floats:
         """Draw independent samples; those outside the unit square are rejected.
 
         Parameters
@@ -201,11 +205,11 @@ class GaussianMixture:
         -------
         ndarray of shape (n_samples, 2)
         """
-        random_state = check_random_state(random_state)
+        source = check_random_state(random_state)
         kept = np.empty((0, 2))
         while len(kept) < n_samples:
-            centers = self.points[random_state.randint(len(self.points), size=n_samples)]
-            drawn = centers + self.sigma * random_state.standard_normal((n_samples, 2))
+            centers = self.points[source.randint(len(self.points), size=n_samples)]
+            drawn = centers + self.sigma * source.standard_normal((n_samples, 2))
             kept = np.concatenate([kept, drawn[((drawn >= 0) & (drawn <= 1)).all(axis=1)]])
         return kept[:n_samples]
 

@@ -1,6 +1,6 @@
 """The characteristic matrix of a pair: all its entries, the statistics made of them, and the best grid."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from skdpmic.dependence.mic_e import all_entries, mass_plan
 from skdpmic.dependence.mic_r import check_correction, continuous_plan, grid_size
 from skdpmic.dependence.optimize_axis import N_FIXED, N_MASTER, Tables, entries, entropy_table, grids_of
 from skdpmic.dependence.partitions import equipartitions, range_axis
+from skdpmic.hints import ColumnLike, Master, Range
 
 
 class BestGrid(NamedTuple):
@@ -49,23 +50,23 @@ class CharacteristicMatrix:
     def __repr__(self):
         return f"<CharacteristicMatrix of {len(self._entries())} entries, mic={self.mic():.4g}>"
 
-    def mic(self):
+    def mic(self) -> float:
         """Maximal Information Coefficient: the largest entry."""
         return float(self._entries().max())
 
-    def tic(self, norm=False):
+    def tic(self, norm: bool = False) -> float:
         """Total Information Coefficient: the sum of the entries; with `norm`, their mean."""
         return float(self._entries().mean() if norm else self._entries().sum())
 
-    def mas(self):
+    def mas(self) -> float:
         """Maximum Asymmetry Score, for departure from monotonicity: the largest ``|M[k, l] - M[l, k]|``."""
         return float(np.nanmax(np.abs(self.matrix - self.matrix.T)))
 
-    def mev(self):
+    def mev(self) -> float:
         """Maximum Edge Value, for closeness to a function: the largest entry with k = 2 or l = 2."""
         return float(np.nanmax([self.matrix[2], self.matrix[:, 2]]))
 
-    def mcn(self, eps=0):
+    def mcn(self, eps: float = 0) -> float:
         """Minimum Cell Number, for complexity: the least ``log2(k l)`` with ``M[k, l] >= (1 - eps) MIC``.
 
         Parameters
@@ -77,7 +78,7 @@ class CharacteristicMatrix:
             raise ValueError(f"eps must be in [0, 1], got {eps!r}.")
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
-    def gmic(self, p=-1):
+    def gmic(self, p: float = -1) -> float:
         """Generalized Mean Information Coefficient: the power mean of the maximal characteristic matrix.
 
         Its entry for k, l is the largest ``M[i, j]`` with ``i j <= k l``. It falls from MIC at ``p = inf`` to
@@ -96,7 +97,7 @@ class CharacteristicMatrix:
         maximal = up_to[np.searchsorted(cells[order], cells, side="right") - 1]
         return float(_power_mean(maximal, p))
 
-    def best_grid(self):
+    def best_grid(self) -> BestGrid:
         """The grid of the largest entry; of equal ones, that with the fewest cells.
 
         Returns
@@ -278,7 +279,16 @@ def _information(counts):
 # --- The public function ---------------------------------------------------------------------------------------
 
 
-def characteristic_matrix(x, y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced"):
+def characteristic_matrix(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    statistic: str = "mic_e",
+    B: float = 0.6,
+    c: float | None = None,
+    bounds: Range | None = None,
+    master: Master = "reduced",
+) -> CharacteristicMatrix:
     """All entries of the characteristic matrix of two variables, and the best grid. Not private.
 
     Parameters
@@ -336,7 +346,7 @@ def characteristic_matrix(x, y, *, statistic="mic_e", B=0.6, c=None, bounds=None
     check_B(B, n)
     B = grid_size(B, n)
     if statistic == "mic_e":
-        grids = _MassGrids(x, y, B, min(c, n))  # as if a larger c: no more master parts than records
+        grids: Any = _MassGrids(x, y, B, min(c, n))  # as if a larger c: no more master parts than records
     else:
         check_c(c, n, B, master=master)
         grids = _RangeGrids(x, y, B, c, check_pair_bounds(bounds), master)

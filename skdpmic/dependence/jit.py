@@ -10,11 +10,12 @@ import hashlib
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 from llvmlite import binding
 
-KERNELS = []  # of the modules that have been imported; see skdpmic.compile
+KERNELS: list[Any] = []  # of the modules that have been imported; see skdpmic.compile
 
 
 def jit(kernel):

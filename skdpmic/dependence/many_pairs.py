@@ -2,6 +2,7 @@
 
 import sys
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -15,6 +16,7 @@ from skdpmic.dependence.mass_partitions import ranked_column
 from skdpmic.dependence.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.dependence.mic_r import RangeGrids, grid_size, mic_r_of_columns
 from skdpmic.dependence.optimize_axis import entropy_table
+from skdpmic.hints import Correction, Master, Range, TableLike
 
 # --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
 
@@ -106,7 +108,17 @@ def _n_tasks(n_pairs, n_jobs):
 # --- The public functions ----------------------------------------------------------------------------------------
 
 
-def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", correction=None, n_jobs=None):
+def mic_pairs(
+    X: TableLike,
+    *,
+    statistic: str = "mic_e",
+    B: float = 0.6,
+    c: float | None = None,
+    bounds: Range | None = None,
+    master: Master = "reduced",
+    correction: Correction = None,
+    n_jobs: int | None = None,
+) -> Any:
     """MICe or MICr of all pairs of columns of one table. Not private.
 
     Parameters
@@ -170,7 +182,18 @@ def mic_pairs(X, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduc
     return pandas.Series(scores, index=pandas.MultiIndex.from_arrays([first, second]), name=statistic)
 
 
-def mic_cross(X, Y, *, statistic="mic_e", B=0.6, c=None, bounds=None, master="reduced", correction=None, n_jobs=None):
+def mic_cross(
+    X: TableLike,
+    Y: TableLike,
+    *,
+    statistic: str = "mic_e",
+    B: float = 0.6,
+    c: float | None = None,
+    bounds: Range | None = None,
+    master: Master = "reduced",
+    correction: Correction = None,
+    n_jobs: int | None = None,
+) -> Any:
     """MICe or MICr of each column of one table with each column of another. Not private.
 
     Parameters

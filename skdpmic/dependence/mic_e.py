@@ -7,9 +7,10 @@ from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.dependence.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
 from skdpmic.dependence.mic_r import grid_size
 from skdpmic.dependence.optimize_axis import entries, entropy_table, largest_entry
+from skdpmic.hints import ColumnLike
 
 
-def mic_e(x, y, *, B=0.6, c=15):
+def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> float:
     """MICe, the estimator of the Maximal Information Coefficient by Reshef et al. Not private.
 
     One axis is cut into l parts of equal mass, the other into a master partition whose neighbouring parts are merged

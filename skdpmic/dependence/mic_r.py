@@ -1,9 +1,11 @@
 """MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
 from skdpmic.dependence.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
@@ -24,6 +26,7 @@ from skdpmic.dependence.label_tables import LabelTables
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.dependence.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
 from skdpmic.dependence.partitions import equipartitions, refine
+from skdpmic.hints import ColumnLike, Correction, Master
 
 # --- The correction for chance ----------------------------------------------------------------------------------
 
@@ -270,7 +273,16 @@ def _plan_of(kind, n, n_classes, B, c, correction):
 # --- The public statistic -------------------------------------------------------------------------------------
 
 
-def mic_r(x, y, *, bounds, B=0.6, c=5, master="reduced", correction=None):
+def mic_r(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    bounds: Sequence[Any] | NDArray[Any],
+    B: float = 0.6,
+    c: float = 5,
+    master: Master = "reduced",
+    correction: Correction = None,
+) -> float:
     """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
 
     One axis is cut into l parts of equal width, the other into a master partition of equal width whose

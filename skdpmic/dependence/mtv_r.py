@@ -5,11 +5,17 @@ largest (TV - o) / nu over a family of grids, cut to [0, 1]. With m the smaller 
 3/4 from there on; o is a public amount taken off for chance.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
 from skdpmic.checks.arguments import check_pair, check_pair_bounds
 from skdpmic.dependence.grid_limits import check_B, check_c
 from skdpmic.dependence.mic_r import grid_size
 from skdpmic.dependence.mtv_counts import ClassCounts, NumericCounts
 from skdpmic.dependence.mtv_family import numeric_family
+from skdpmic.hints import ColumnLike
 
 
 class _Target:
@@ -54,7 +60,7 @@ class AgainstClasses(_Target):
         super().__init__(ClassCounts(family), codes)
 
 
-def mtv_r(x, y, *, bounds, B=32, c=38):
+def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any], B: float = 32, c: float = 38) -> float:
     """MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
     The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of

@@ -7,10 +7,11 @@ from skdpmic.dependence.mic_e import mass_plan
 from skdpmic.dependence.mic_r import AgainstNumbers, check_correction, continuous_grids, grid_size
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
 from skdpmic.dependence.rank_grids import mic_e_of_ranks, ranks_in_y
+from skdpmic.hints import Auto, ColumnLike, Correction, FromData, RandomState, Ranges
 from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
 from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import random_keys
 from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from skdpmic.uncached import never_cached
@@ -18,8 +19,17 @@ from skdpmic.uncached import never_cached
 
 @never_cached
 def mic_r_laplace(
-    x, y, *, epsilon, bounds, B="auto", c="auto", correction="miller-madow", ledger=None, random_state=None
-):
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    bounds: Ranges | FromData,
+    B: float | Auto = "auto",
+    c: float | Auto = "auto",
+    correction: Correction = "miller-madow",
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """MICr of one pair under epsilon-differential privacy, by the Laplace mechanism (MICr-Lap).
 
     Parameters
@@ -95,7 +105,16 @@ def mic_r_laplace(
 
 
 @never_cached
-def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None):
+def mic_e_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    B: float = 0.6,
+    c: float = 15,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """MICe of one pair under epsilon-differential privacy, by the Laplace mechanism (MICe-Lap).
 
     It needs no bounds, as only the order of the values matters, and much more noise than :func:`mic_r_laplace`, to be
@@ -176,7 +195,17 @@ def mic_e_laplace(x, y, *, epsilon, B=0.6, c=15, ledger=None, random_state=None)
 
 
 @never_cached
-def mic_r_geometric(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
+def mic_r_geometric(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    bounds: Ranges | FromData,
+    B: float | Auto = "auto",
+    c: float | Auto = "auto",
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """MICr of one pair under epsilon-differential privacy, from a noisy table of counts (a valid MICr-Geom).
 
     Both ranges are cut into N equal parts, and the N * N counts get noise once. All else is computed from the noisy

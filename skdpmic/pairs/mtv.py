@@ -4,16 +4,27 @@ from skdpmic.checks.arguments import check_pair, check_pair_bounds
 from skdpmic.dependence.mtv_counts import counts_scorer
 from skdpmic.dependence.mtv_family import numeric_family
 from skdpmic.dependence.mtv_r import AgainstNumbers
+from skdpmic.hints import Auto, ColumnLike, FromData, RandomState, Ranges
 from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.sensitivity import mtv_r_sensitivity
 from skdpmic.uncached import never_cached
 
 
 @never_cached
-def mtv_r_laplace(x, y, *, epsilon, bounds, B="auto", c="auto", ledger=None, random_state=None):
+def mtv_r_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    bounds: Ranges | FromData,
+    B: float | Auto = "auto",
+    c: float | Auto = "auto",
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """MTVr of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
     Parameters

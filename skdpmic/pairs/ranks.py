@@ -10,9 +10,10 @@ from skdpmic.dependence.ranks import (
     spearman,
     strict_ranks,
 )
+from skdpmic.hints import ColumnLike, RandomState
 from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.privacy.arguments import check_epsilon
-from skdpmic.privacy.ledger import check_ledger
+from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import random_keys
 from skdpmic.privacy.rank_sensitivity import (
     chatterjee_sensitivity,
@@ -24,7 +25,14 @@ from skdpmic.uncached import never_cached
 
 
 @never_cached
-def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
+def kendall_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """Kendall's tau of one pair, without its sign, under epsilon-differential privacy, by the Laplace mechanism.
 
     How far one variable rises with the other, or falls. It needs no bounds, as only the order of the values matters.
@@ -88,7 +96,14 @@ def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
 
 
 @never_cached
-def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
+def spearman_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """Spearman's rho of one pair, without its sign, under epsilon-differential privacy, by the Laplace mechanism.
 
     How far one variable rises with the other, or falls. It needs no bounds, as only the order of the values matters.
@@ -153,7 +168,14 @@ def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
 
 
 @never_cached
-def chatterjee_laplace(x, y, *, epsilon, ledger=None, random_state=None):
+def chatterjee_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """Chatterjee's xi of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
     How far one variable is a function of the other, of any shape. It needs no bounds, as only the order of the values
@@ -219,7 +241,14 @@ def chatterjee_laplace(x, y, *, epsilon, ledger=None, random_state=None):
 
 
 @never_cached
-def distance_correlation_laplace(x, y, *, epsilon, ledger=None, random_state=None):
+def distance_correlation_laplace(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> float:
     """Distance correlation of the ranks of one pair under epsilon-differential privacy, by the Laplace mechanism.
 
     How far two variables depend on one another in whatever way. It needs no bounds, as only the order of the values

@@ -36,15 +36,15 @@ def _sizes():
 
 def plan_release(
     *,
-    n_samples=None,
-    n_features=None,
-    k=None,
-    epsilon=None,
-    error=None,
-    delta=0.0,
-    n_classes=None,
-    max_rows_per_group=None,
-):
+    n_samples: int | None = None,
+    n_features: int | None = None,
+    k: int | None = None,
+    epsilon: float | None = None,
+    error: float | None = None,
+    delta: float = 0.0,
+    n_classes: int | None = None,
+    max_rows_per_group: int | None = None,
+) -> ReleasePlan:
     """What a release will cost, or how many records it needs, or how much noise it will have, before there is data.
 
     Leave out one of `epsilon`, `n_samples` and `error`, and get it for each statistic and mechanism, the least first.

@@ -15,7 +15,7 @@ class Request(NamedTuple):
     """What is public about a table and its release; one of epsilon, n_samples and error is None."""
 
     n_samples: int | None
-    n_features: int
+    n_features: int | None
     k: int | None
     epsilon: float | None
     error: float | None

@@ -1,8 +1,9 @@
 """The table of a plan: a row for each release that is possible."""
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class PlannedRelease(NamedTuple):
@@ -55,16 +56,16 @@ class ReleasePlan:
     rows: tuple
     sought: str
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[PlannedRelease]:
         return iter(self.rows)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self.rows[index]
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The table as a dataframe.
 
         Returns

@@ -18,7 +18,7 @@ class Cost(NamedTuple):
     epsilon: float
     delta: float = 0.0
     rho: float | None = None
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # tuples have a method of that name
 
 
 class BasicFilter:

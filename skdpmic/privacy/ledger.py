@@ -5,6 +5,7 @@ import math
 import os
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any, Literal, Self
 
 from skdpmic.exceptions import BudgetError
 from skdpmic.privacy.arguments import check_delta, check_epsilon
@@ -86,7 +87,14 @@ class BudgetLedger:
     refused
     """
 
-    def __init__(self, path, epsilon, delta=0.0, *, composition="auto"):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        composition: Literal["auto", "basic", "zcdp"] = "auto",
+    ) -> None:
         check_epsilon(epsilon)
         if epsilon == math.inf:
             raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
@@ -106,7 +114,7 @@ class BudgetLedger:
         self.entries()  # raises if they cannot be read
 
     @classmethod
-    def open(cls, path):
+    def open(cls, path: str | os.PathLike[str]) -> Self:
         """The ledger in an existing file, with the limits that it was made with.
 
         Parameters
@@ -130,7 +138,16 @@ class BudgetLedger:
             ledger.epsilon, ledger.delta, ledger.composition = file.limits
         return ledger
 
-    def charge(self, what, epsilon, delta=0.0, *, rho=None, n=None, d=None):
+    def charge(
+        self,
+        what: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        rho: float | None = None,
+        n: int | None = None,
+        d: int | None = None,
+    ) -> None:
         """Write down a cost, before what costs it happens.
 
         The estimators call this. Call it yourself for anything else that is published about the same records.
@@ -174,7 +191,7 @@ class BudgetLedger:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             file.append(LedgerEntry(str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho))
 
-    def spent(self):
+    def spent(self) -> tuple[float, float]:
         """What all charges cost together.
 
         Returns
@@ -184,7 +201,7 @@ class BudgetLedger:
         """
         return self._filter().spent(_costs(self.entries()))
 
-    def remaining(self):
+    def remaining(self) -> tuple[float, float]:
         """The largest cost that would still be accepted.
 
         Returns
@@ -195,7 +212,7 @@ class BudgetLedger:
         """
         return self._filter().remaining(_costs(self.entries()))
 
-    def entries(self):
+    def entries(self) -> list[LedgerEntry]:
         """All charges, oldest first.
 
         Returns
@@ -206,7 +223,7 @@ class BudgetLedger:
         with self._open_file("DEFERRED") as file:
             return file.entries
 
-    def history(self):
+    def history(self) -> tuple[list[LedgerEntry], list[tuple[float, float]]]:
         """All charges, oldest first, and what was spent after each.
 
         Returns
@@ -221,10 +238,10 @@ class BudgetLedger:
             spent.append(limit.spent(_with_counts(counts)))
         return entries, spent
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         """Nothing is open between calls."""
 
     def __sklearn_clone__(self):

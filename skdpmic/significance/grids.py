@@ -5,6 +5,7 @@ are added up: those of grids of one size together. That is their number times th
 tail of the finest table, from which all of them are merged, as merging parts never adds information.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ class Grids(NamedTuple):
 
     slope: float | np.ndarray
     offset: float | np.ndarray
-    log_tail: callable
+    log_tail: Callable[[np.ndarray], np.ndarray]
     """Of the dependence of any of them: an ndarray of it to logarithms of bounds on the probability to reach it."""
 
 

@@ -22,7 +22,7 @@ class NumericTarget(NamedTuple):
     values: np.ndarray  # (n_samples,)
     bounds: tuple | None  # the range of these values, None where a statistic needs none
 
-    n_classes = None
+    n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
 class ClassTarget(NamedTuple):

@@ -1,0 +1,55 @@
+"""Every public name has type hints that can be read; mypy compares them with code that uses them (``.ci/run``)."""
+
+import inspect
+import typing
+from pathlib import Path
+
+import pytest
+
+import skdpmic
+from skdpmic import counting, datasets
+
+PUBLIC = {
+    f"{package.__name__}.{name}": getattr(package, name)
+    for package in (skdpmic, counting, datasets)
+    for name in package.__all__
+}
+
+
+def functions_of(public):
+    """A function, or the constructor and all public methods that a class has from this package."""
+    if not inspect.isclass(public):
+        yield public
+        return
+    for name in dir(public):
+        method = inspect.unwrap(getattr(public, name)) if callable(getattr(public, name)) else None
+        is_ours = inspect.isfunction(method) and method.__module__.startswith("skdpmic")
+        if is_ours and (name == "__init__" or not name.startswith("_")):
+            yield method
+    for value in vars(public).values():
+        if isinstance(value, property):
+            yield value.fget
+
+
+FUNCTIONS = {
+    f"{name}: {function.__qualname__}": function
+    for name, public in PUBLIC.items()
+    if callable(public)
+    for function in functions_of(public)
+}
+
+
+def test_there_is_something_to_check():
+    names = {name.partition(": ")[2] for name in FUNCTIONS}
+    assert names > {"DPMICSelector.__init__", "PrivateEstimatorOfPieces.partial_fit", "mic_r", "BudgetLedger.charge"}
+    assert (Path(skdpmic.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_argument_and_result_has_a_type(name):
+    function = inspect.unwrap(FUNCTIONS[name])
+    if "<locals>" in function.__qualname__ or function.__qualname__.startswith("__create_fn__"):
+        return  # of a dataclass
+    expected = set(inspect.signature(function).parameters) - {"self", "cls"} | {"return"}
+    hints = typing.get_type_hints(function)
+    assert expected <= set(hints)

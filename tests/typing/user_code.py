@@ -1,0 +1,117 @@
+"""What type checkers must accept of a user, and what not: mypy says so where an error is ignored that is none.
+
+Nothing here is run.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+
+import skdpmic
+import skdpmic.counting
+from skdpmic import (
+    BudgetLedger,
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    RangeGridSketch,
+    characteristic_matrix,
+    dp_mic_classif,
+    kendall_laplace,
+    mic_e,
+    mic_pairs,
+    mic_r,
+    mic_r_geometric,
+    mic_r_laplace,
+    mtv_r,
+    plan_release,
+    private_bounds,
+    search_cost,
+)
+
+X, y = np.zeros((10, 3)), np.zeros(10)
+PAIR = ((0, 1), (0.0, 1.0))
+
+
+def estimators(ledger: BudgetLedger, frame: Any) -> None:
+    assert_type(DPMICSelector(3, epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1)).fit(X, y), DPMICSelector)
+    assert_type(
+        DPMICScorer(bounds=(X.min(axis=0), X.max(axis=0)), classes=["a", "b"]).fit(frame, frame["y"]), DPMICScorer
+    )
+    bounds = {"age": (0, 120), "income": (0, 1e6, "log"), "since": np.array([0.0, 1.0, 5.0])}
+    selector = DPMICSelector(
+        "all", bounds=bounds, categories={"city": ["Rome", "Bari"]}, target_bounds=private_bounds(y, epsilon=1)
+    )
+    for statistic in ("mic_r", "kendall"):
+        DPMICScorer(statistic=statistic, delta=1e-6, mechanism="gaussian", ledger=ledger, n_jobs=-1, random_state=0)
+    assert_type(selector.fit(frame, [1, 2, 3], groups=["me", "you", "me"]).scores_interval(0.9)[0], NDArray[np.float64])
+    assert_type(selector.partial_fit(X, y).publish(), DPMICSelector)
+    assert_type(selector.empty_sketch(1000, feature_names=["a"]), RangeGridSketch)
+    assert_type(selector.plan(1000, 3).sought, str)
+    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), DPForwardSelector(k=2)).fit(X, y)
+    PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
+    assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
+    assert_type(search_cost(selector, cv=5).epsilon, float)
+
+    DPMICSelector("most")  # type: ignore[arg-type]
+    DPMICSelector(3, "mic_r")  # type: ignore[call-arg]
+    DPMICSelector(epsilon="1")  # type: ignore[arg-type]
+    DPMICSelector(bounds=1.0)  # type: ignore[arg-type]
+    DPMICSelector(release="everything")  # type: ignore[arg-type]
+    DPMICSelector(eps=1.0)  # type: ignore[call-arg]
+    DPMICScorer(mechanism="exponential")  # type: ignore[arg-type]
+    DPMICScorer(ledger="ledger.db")  # type: ignore[arg-type]
+    DPMICScorer().fit(X)  # type: ignore[call-arg]
+    DPMICScorer().partial_fit(X, y, n_expected="many")  # type: ignore[arg-type]
+    DPMICScorer().fit_sketch(X)  # type: ignore[arg-type]
+    PrivateGridSearch(selector)  # type: ignore[call-arg]
+    PrivateCorrelation(epsilon=1.0, classes=[0, 1])  # type: ignore[call-arg]
+
+
+def functions(ledger: BudgetLedger) -> None:
+    assert_type(mic_r(X[:, 0], y.tolist(), bounds=PAIR, correction="miller-madow"), float)
+    assert_type(mtv_r(X[:, 0], y, bounds=PAIR), float)
+    assert_type(mic_e(y, y, B=0.5), float)
+    assert_type(mic_r_laplace(y, y, epsilon=1, bounds=PAIR, B=100, ledger=ledger), float)
+    assert_type(mic_r_geometric(y, y, epsilon=1.0, bounds=PAIR, B="auto"), float)
+    assert_type(kendall_laplace(y, y, epsilon=np.float64(1)), float)
+    assert_type(dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1], statistic="mtv_r"), NDArray[np.float64])
+    assert_type(characteristic_matrix(y, y).best_grid().counts, np.ndarray)
+    mic_pairs(X, statistic="mic_r", bounds=(0, 1), n_jobs=2)
+    scored: Callable[..., float] = mic_r_laplace
+    scored(y, y)
+
+    mic_r(y, y)  # type: ignore[call-arg]
+    mic_r(y, y, bounds=PAIR, master="fine")  # type: ignore[arg-type]
+    mic_e(y, y, B="auto")  # type: ignore[arg-type]
+    mic_r_laplace(y, y, bounds=PAIR)  # type: ignore[call-arg]
+    kendall_laplace(y, y, epsilon=None)  # type: ignore[arg-type]
+    dp_mic_classif(X, y, epsilon=1)  # type: ignore[call-arg]
+
+
+def budgets_plans_and_sketches(frame: Any) -> None:
+    ledger = BudgetLedger(Path("ledger.db"), epsilon=3)
+    assert_type(ledger.spent(), tuple[float, float])
+    assert_type(BudgetLedger.open("ledger.db").entries()[0].epsilon, float)
+    plan = plan_release(n_samples=1000, n_features=3, error=0.1)
+    assert_type([row.statistic for row in plan], list[str])
+    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=100, n_features=3)
+    assert_type(sketch.update(frame, y).merge(sketch.empty()), RangeGridSketch)
+    assert_type(skdpmic.counting.merge_all([sketch, RangeGridSketch.load("sketch")]), RangeGridSketch)
+    assert_type(skdpmic.__version__, str)
+
+    BudgetLedger("ledger.db")  # type: ignore[call-arg]
+    BudgetLedger("ledger.db", 1.0, composition="renyi")  # type: ignore[arg-type]
+    ledger.charge(1.0)  # type: ignore[call-arg, arg-type]
+    print(ledger.budget)  # type: ignore[attr-defined]
+    plan_release(n_samples="many")  # type: ignore[arg-type]
+    plan_release(1000)  # type: ignore[call-arg]
+    RangeGridSketch(bounds=(0, 1))  # type: ignore[call-arg]
+    print(skdpmic.mic)  # type: ignore[attr-defined]
