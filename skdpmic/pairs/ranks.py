@@ -32,7 +32,7 @@ def kendall_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -96,7 +96,7 @@ def spearman_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -162,7 +162,7 @@ def chatterjee_laplace(x, y, *, epsilon, ledger=None, random_state=None):
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -228,7 +228,7 @@ def distance_correlation_laplace(x, y, *, epsilon, ledger=None, random_state=Non
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
