@@ -6,9 +6,7 @@ Many features, few rows: publish the names only
 only *which* ten pixels are the best, with ``release="support"``, noise grows with ten instead. The pixels stand for any
 table with many columns and few people.
 
-    python examples/digits_support.py
-
-saves the picture below as ``digits_support.png``.
+Run it with ``python examples/digits_support.py``, which saves the picture below as ``digits_support.png``.
 """
 
 import warnings

@@ -7,9 +7,7 @@ years that followed. The table is ``flchain`` of R's package survival, which the
 person's lab values and death are nobody else's business. Which columns tell about death in general may be published,
 if the choice is made under differential privacy.
 
-    python examples/first_selection.py
-
-saves the chart below as ``first_selection.png``.
+Run it with ``python examples/first_selection.py``, which saves the chart below as ``first_selection.png``.
 """
 
 import matplotlib.pyplot as plt

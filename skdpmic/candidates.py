@@ -118,7 +118,7 @@ def check_private_steps(candidates, X, numbers_of_samples):
             if estimator.max_rows_per_group is not None:
                 raise ValueError(
                     f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
-                    "it deals rows into subsets, not persons, so that the rows of one person may be in several."
+                    "it assigns rows, not people, to subsets, so the rows of one person may be in several."
                 )
             _check_before_data(estimator, numbers_of_samples)
     declared = declared_by_name(X)

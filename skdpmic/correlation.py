@@ -24,7 +24,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     in opposite orders, over all pairs. It is in [-1, 1], needs no bounds, and does not change if a column is
     transformed by a rising function. The whole matrix satisfies (epsilon, delta)-differential privacy: replacing one
     record, which is a row with all its columns, changes the probability of any outcome by a factor of at most
-    exp(epsilon), but for delta.
+    exp(epsilon), apart from delta.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
         Missing values of any column come first, and are equal to one another.
     max_rows_per_group : int, default=None
-        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
-        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. The number of
-        persons is public, as n_samples is otherwise.
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        The number of people is public, as n_samples otherwise is.
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -54,11 +54,11 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     ----------
     correlation_ : ndarray or dataframe of shape (n_features, n_features)
         The correlation matrix that is nearest to `noisy_correlation_`: with a diagonal of ones and positive
-        semidefinite, as that of the data is, so it is never farther from that one, by the sum of squares. Of a
-        dataframe a dataframe of the same library with the names of the columns; pandas has them as index, too, and in
-        others, which have no index, rows are in the order of the columns.
+        semidefinite, as that of the data is, so it is never farther from that one, by the sum of squares. For a
+        dataframe it is a dataframe of the same library with the names of the columns, which are also the index in
+        pandas; in libraries without an index the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
-        What was released: tau-a with noise on each two columns, not clamped to [-1, 1], and a diagonal of ones.
+        What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
     untied_shares_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
         comes with the release at no cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
@@ -68,7 +68,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
-        Number of persons; only with `max_rows_per_group`.
+        Number of people; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of columns, at least 2.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -81,9 +81,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     Notes
     -----
-    To tell a correlation of 0.1 from none, about 300 records a column are needed at epsilon=1 and delta=1e-6.
-    Everything that is computed from the matrix is covered by the same budget: partial correlations, clusters of
-    columns, components, a linear model.
+    To tell a correlation of 0.1 from none takes about 300 records a column at epsilon=1 and delta=1e-6. Everything that
+    is computed from the matrix is covered by the same budget: partial correlations, clusters of columns, components, a
+    linear model.
 
     See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
     guarantee: errors raised on invalid data, and time.

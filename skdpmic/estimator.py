@@ -216,9 +216,10 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
-                f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if lots are drawn. More "
-                "rows, a larger epsilon, fewer features and, for a choice without scores, release='support' and a "
-                "smaller k lessen the noise: skdpmic.plan_release tells how much of which is needed.",
+                f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if features are drawn "
+                "at random. More rows, a larger epsilon, fewer features and, for a choice without scores, "
+                "release='support' and a smaller k reduce the noise: skdpmic.plan_release tells how much of which is "
+                "needed.",
                 stacklevel=stacklevel + 1,
             )
         return drowns
@@ -358,7 +359,7 @@ class PrivateScores(PrivateEstimator):
         Raises
         ------
         AttributeError
-            If no scores with noise of a known law were published, or of persons with several rows each, which are not
+            If no scores with noise of a known law were published, or of people with several rows each, which are not
             independent.
         ValueError
             If `n_resamples` is not as described.

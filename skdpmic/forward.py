@@ -23,7 +23,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     :class:`PrivateCorrelation` does, and takes the feature that raises R squared most, again and again. It sees what
     rises or falls together, not other shapes. The choice satisfies (epsilon, delta)-differential privacy: replacing one
     record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability of any
-    outcome by a factor of at most exp(epsilon), but for delta.
+    outcome by a factor of at most exp(epsilon), apart from delta.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         The two labels of a discrete target, or "data", which reads them from y, breaks the guarantee, and warns. A
         numeric target needs none; more than two classes have no order.
     max_rows_per_group : int, default=None
-        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
-        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. The number of
-        persons is public, as n_samples is otherwise.
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        The number of people is public, as n_samples otherwise is.
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -66,7 +66,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         Kendall's correlations of the features and, last, the target: the correlation matrix that is nearest to
         `noisy_correlation_`.
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
-        What was released: tau-a with noise on each two columns, not clamped to [-1, 1], and a diagonal of ones.
+        What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
     untied_shares_ : ndarray of shape (n_features + 1,)
         Share of the pairs of records whose values differ, with the same noise, for each feature and the target.
     noise_scale_ : float
@@ -75,7 +75,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
-        Number of persons; only with `max_rows_per_group`.
+        Number of people; only with `max_rows_per_group`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -91,8 +91,8 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     Where features are near copies it finds more than the best single ones once `noise_scale_` is below about 0.1: some
     100 records a feature at epsilon=1 and delta=1e-6. With more noise, or where no feature repeats another,
     DPMICSelector with ``release="support"`` chooses better (``docs/how_to/correlation.md``). The noise is known, so
-    it is reckoned with: correlations among features that it may have made are shrunk, the matrix is brought to the
-    nearest correlation matrix, and a ridge keeps what is left of a feature from being noise alone.
+    it is taken into account: correlations among features that it may have made are shrunk, the matrix is brought to
+    the nearest correlation matrix, and a ridge keeps what is left of a feature from being noise alone.
 
     Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
 

@@ -42,14 +42,13 @@ def private_bounds(
 ) -> Any:
     """Learn knots for `bounds` and `target_bounds` from the data, under epsilon-differential privacy.
 
-    For columns of which nobody can say in public where their values lie, or that are skewed. Between two neighbouring
-    knots lie about as many values as between two others. Nothing need be known of the values: neither their sign nor
-    their size.
+    For columns whose range is not public knowledge, or that are skewed. About equally many values lie between any two
+    neighbouring knots. Nothing needs to be known of the values, neither their sign nor their size.
 
     Parameters
     ----------
     X : array-like of shape (n_samples,) or (n_samples, n_features), or dataframe
-        Numbers, dates or durations, one record a row; at least 4. Missing values count nowhere. Columns of booleans,
+        Numbers, dates or durations, one record per row; at least 4. Missing values are ignored. Columns of booleans,
         and of types that declare their labels, are left out.
     epsilon : float
         Privacy budget of all columns together, above 0; each column has an equal share of it. Infinity gives quantiles
@@ -64,8 +63,8 @@ def private_bounds(
     Returns
     -------
     ndarray of shape (n_knots,), or dict
-        Of one column, such as a target, its knots: increasing numbers, or dates or durations as in the column, 3 or
-        more, which may differ in number from column to column. Of a table, a dict of such arrays by name, or by number
+        For one column, such as a target, its knots: 3 or more increasing numbers, or dates or durations as in the
+        column; their number may differ from column to column. For a table, a dict of such arrays by name, or by number
         if the columns have no names.
 
     Raises
@@ -80,19 +79,19 @@ def private_bounds(
     PrivacyLeakWarning
         If `random_state` is not None.
     UserWarning
-        If n_samples times epsilon is below 48 for each column, too little to learn anything. Knots that depend on no
-        data are returned then, and nothing is charged.
+        If n_samples times epsilon is below 48 for each column, too little to learn anything. Then knots that do not
+        depend on the data are returned, and nothing is charged.
 
     Notes
     -----
     The median is drawn by the exponential mechanism, then the medians of what lies on either side of it, and so on: 1,
-    3, 7, 15 or 31 quantiles, the more the larger n_samples times epsilon is for each column (48, 144, 336, 720 and
-    1488). Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How many
-    values are missing stays private.
+    3, 7, 15 or 31 quantiles; the larger n_samples times epsilon is for each column (48, 144, 336, 720 and 1488), the
+    more of them. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
+    many values are missing stays private.
 
-    Every knot but the outer two is a number of 16 bits after the leading one; round numbers are likelier than others.
+    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others.
 
-    Protected is one row: a person with m rows is protected at m times epsilon.
+    What is protected is one row: a person with m rows is protected at m times epsilon.
 
     What is made with the knots has a cost of its own, and the same records pay for both. For one pair of columns, a
     third to a half of the sum is best spent on the knots (``docs/results/defaults.md``).

@@ -85,7 +85,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         Parameters
         ----------
         n_samples : int
-            Number of records, at least 4; of persons, with `max_rows_per_group`.
+            Number of records, at least 4; of people, with `max_rows_per_group`.
         n_features : int
 
         Returns

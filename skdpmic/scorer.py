@@ -35,38 +35,39 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     Parameters
     ----------
     statistic : str, default="mic_r"
-        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r", total
-        variation in its place, :func:`mtv_r`, finds dependence of any shape, too, at about a fifth of the epsilon.
-        "kendall" and "spearman" find what rises or falls, "chatterjee" what is a function, "distance_correlation"
-        either, less sharply; these use ranks, so they need neither `bounds` nor `target_bounds`, look at neither `B`
-        nor `c`, and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes,
-        the other two any number, in ascending order of their labels.
+        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r",
+        :func:`mtv_r`, uses total variation instead, and also finds dependence of any shape, at about a fifth of the
+        epsilon. "kendall" and "spearman" find what rises or falls, "chatterjee" finds functions, "distance_correlation"
+        both, less sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, ignore `B` and `c`,
+        and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the
+        other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for all features together; above 0. Infinity gives scores without noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
         if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : tuple, array-like or dict, default=None
-        Public range of features of numbers, required but for ranks; values outside are clipped. A range is
-        ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in ``sign(x) * log(1 + abs(x))``;
-        or three or more increasing numbers, with as many parts between each two of them (:func:`private_bounds` learns
-        such). Columns of dates or durations have bounds of dates or durations. One range is for all features that are
-        not in `categories`; a dict has one for each, by name or number. Or ``(lower, upper)`` are two arrays of shape
-        (n_features,). "data" reads the range from X, which breaks the guarantee, and warns.
+        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
+        ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with equally many parts between neighbours
+        (:func:`private_bounds` learns these). Columns of dates or durations have bounds of dates or durations. A single
+        range is for all features that are not in `categories`; a dict has one for each, by name or number; and
+        ``(lower, upper)`` may be two arrays of shape (n_features,). "data" reads the range from X, which breaks the
+        guarantee, and warns.
     categories : dict, default=None
         Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
         that is not among them is "other", a part of its own. Together with a dict of `bounds` it covers every feature,
-        but for columns of booleans, and of types that declare their labels (Enum of Polars), which need no entry.
-        With ranks, labels count in their order, and those of text are required.
+        except columns of booleans and of types that declare their labels (Enum of Polars), which need no entry. With
+        ranks, the order of the labels counts, and labels of text columns are required.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, like an entry of `bounds`, or "data". Exactly one of `target_bounds` and
-        `classes` is given; for ranks of a continuous target neither need be.
+        Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
+        and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
-        How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and less noise
-        from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
-        `noisy_counts_`, from which the scores are computed (MICr only).
+        How noise is added: "laplace" splits epsilon evenly over the features; "gaussian" needs `delta`, and adds less
+        noise from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes
+        these `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
         for n_samples, the epsilon of each feature and the number of classes (``docs/results/defaults.md``). A number
@@ -78,14 +79,14 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
         :func:`mic_r_geometric`.
     correction : None or "miller-madow", default="miller-madow"
-        For what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow" takes a
-        public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as private.
-        ``mechanism="geometric"`` has a correction of its own.
+        Correction for what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow"
+        takes a public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as
+        private. ``mechanism="geometric"`` has a correction of its own.
     max_rows_per_group : int, default=None
-        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
-        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
-        budget are per person then, and the number of persons is public, as n_samples is otherwise. 1 is best with
-        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
+        with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
@@ -105,7 +106,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         Place of each feature by private score less `chance_scores_`, 1 for the best.
     chance_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
-        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
+        average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
         The budget of each score, ``epsilon / n_features``; with Gaussian noise, the epsilon of Laplace noise on one
         score that has the same standard deviation.
@@ -118,7 +119,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
-        Number of persons; only with `max_rows_per_group`.
+        Number of people; only with `max_rows_per_group`.
     B_, c_ : float
         The values used; not with ranks.
     n_features_in_ : int
@@ -212,13 +213,13 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         scores : ndarray of shape (n_features,)
             A copy of `scores_`.
         p_values : ndarray of shape (n_features,)
-            Of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"``, of which there
-            are none, the scores are returned alone.
+            Of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"``, which has none,
+            only the scores are returned.
 
         Raises
         ------
         ValueError
-            If `max_rows_per_group` is given, as nobody says here whose the rows are; or as `fit`.
+            If `max_rows_per_group` is given, as this call cannot say whose the rows are; and as in `fit`.
         """
         scores = self._scores(X, y)
         return scores if self.mechanism == "geometric" else (scores, self.p_values())

@@ -56,8 +56,8 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
-    scored on the others. One record bears on the scores of one subset only, so the mean score of a candidate moves by
-    at most one subset's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The
+    scored on the others. One record affects the scores of one subset only, so the mean score of a candidate moves by at
+    most one subset's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The
     estimator need not be private, and the score may be any, but **nothing may go from one fit to another**: a fit and
     its score may depend on their own rows, the parameters and their own random numbers only (see the notes).
 
@@ -77,8 +77,8 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     scoring : str, callable or None, default=None
         As in GridSearchCV; a single score. None is the estimator's own: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
-        Public range of the score; scores outside are clipped. For an error as ``neg_mean_squared_error``, give
-        the largest error that you care to tell from others.
+        Public range of the score; scores outside are clipped. For an error such as ``neg_mean_squared_error``, give the
+        largest error that matters.
     test_size : float, default=0.25
         Share of each subset on which candidates are scored, in (0, 1).
     refit : bool, default=True
@@ -114,7 +114,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     classes_ : ndarray of shape (n_classes,)
         Labels that the best estimator knows, if it is a classifier.
     n_features_in_ : int
-        Number of features, if the best estimator tells; likewise `feature_names_in_`.
+        Number of features, if the best estimator has it; likewise `feature_names_in_`.
 
     See Also
     --------
@@ -129,7 +129,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     way: each fit in a subset has NumPy's global generator and that of Python's random seeded for itself alone, and both
     go on afterwards as if there had been no fit. What else a process keeps is not seen: a random generator of a library
     (torch), a cache on a class or a module, a scoring function that remembers, a limit of time. With these, a record
-    can bear on all subsets, and the choice is not private. A warning names the classes that are not known.
+    can affect all subsets, and the choice is not private. A warning names the classes that are not known.
 
     In the subsets, the private estimators inside `estimator` get `n_subsets` times their epsilon, which makes their
     noise about as large as that of the refit, and no ledger; nothing they release in the subsets leaves them. A private
@@ -199,7 +199,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            One record a row; at least 8 rows.
+            One record per row; at least 8 rows.
         y : array-like of shape (n_samples,), default=None
             The target.
 

@@ -31,57 +31,57 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     k : int or "all", default=10
         How many features to keep; at least 1.
     statistic : str, default="mic_r"
-        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r", total
-        variation in its place, :func:`mtv_r`, finds dependence of any shape, too, at about a fifth of the epsilon.
-        "kendall" and "spearman" find what rises or falls, "chatterjee" what is a function, "distance_correlation"
-        either, less sharply; these use ranks, so they need neither `bounds` nor `target_bounds`, look at neither `B`
-        nor `c`, and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes,
-        the other two any number, in ascending order of their labels.
+        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r",
+        :func:`mtv_r`, uses total variation instead, and also finds dependence of any shape, at about a fifth of the
+        epsilon. "kendall" and "spearman" find what rises or falls, "chatterjee" finds functions, "distance_correlation"
+        both, less sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, ignore `B` and `c`,
+        and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the
+        other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=0.0
-        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
-        if not 0. Must be above 0 with ``mechanism="gaussian"``; 0 with ``mechanism="laplace"`` and
-        ``release="scores"``.
+        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
+        not 0. Must be above 0 with ``mechanism="gaussian"``; 0 with ``mechanism="laplace"`` and ``release="scores"``.
     bounds : tuple, array-like or dict, default=None
-        Public range of features of numbers, required but for ranks; values outside are clipped. A range is
-        ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in ``sign(x) * log(1 + abs(x))``;
-        or three or more increasing numbers, with as many parts between each two of them (:func:`private_bounds` learns
-        such). Columns of dates or durations have bounds of dates or durations. One range is for all features that are
-        not in `categories`; a dict has one for each, by name or number. Or ``(lower, upper)`` are two arrays of shape
-        (n_features,). "data" reads the range from X, which breaks the guarantee, and warns.
+        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
+        ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with equally many parts between neighbours
+        (:func:`private_bounds` learns these). Columns of dates or durations have bounds of dates or durations. A single
+        range is for all features that are not in `categories`; a dict has one for each, by name or number; and
+        ``(lower, upper)`` may be two arrays of shape (n_features,). "data" reads the range from X, which breaks the
+        guarantee, and warns.
     categories : dict, default=None
         Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
         that is not among them is "other", a part of its own. Together with a dict of `bounds` it covers every feature,
-        but for columns of booleans, and of types that declare their labels (Enum of Polars), which need no entry.
-        With ranks, labels count in their order, and those of text are required.
+        except columns of booleans and of types that declare their labels (Enum of Polars), which need no entry. With
+        ranks, the order of the labels counts, and labels of text columns are required.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, like an entry of `bounds`, or "data". Exactly one of `target_bounds` and
-        `classes` is given; for ranks of a continuous target neither need be.
+        Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
+        and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`. Needs
         ``release="scores"``.
     fdr : float, default=None
-        If given, keep the features that the procedure of Benjamini and Hochberg keeps of `p_values` at this level, in
-        (0, 1), and ignore `k`: of the features kept, about this share at most is independent of the target, on
-        average, as far as scores of independent features do not go against one another
-        (``docs/how_to/significance.md``). Needs ``release="scores"`` with noise of a known law, `max_rows_per_group` of
-        None or 1, and no `threshold`.
+        If given, keep the features that the Benjamini-Hochberg procedure keeps, applied to `p_values` at this level, in
+        (0, 1), and ignore `k`: on average at most about this share of the features kept is independent of the target,
+        unless scores of independent features are negatively related (``docs/how_to/significance.md``). Needs
+        ``release="scores"`` with noise of a known law, `max_rows_per_group` of None or 1, and no `threshold`.
     release : {"scores", "support"}, default="scores"
         "scores" publishes every score; "support" publishes only which k features are the best, in order, with noise
         of scale ``2 k / epsilon`` times the sensitivity of a score, instead of ``n_features / epsilon`` times that.
     redundancy : float, default=0.0
-        With ``release="support"``: how much features count less that say what others say. The first one has the largest
-        score; each of the others the largest score less `redundancy` times its mean score with those chosen before it.
-        0 chooses the k best by themselves. 1 finds more where columns say the same, for noise nearly twice as large; it
-        takes enough rows for that (``docs/how_to/redundancy.md``), and `fit`, not chunks or sketches.
+        With ``release="support"``: how much less a feature counts if it says what others say. The first one chosen has
+        the largest score; each later one has the largest score less `redundancy` times its mean score with those chosen
+        before it. 0 chooses the k best single features. 1 finds more where columns repeat one another, at the price of
+        noise nearly twice as large, so it needs enough rows (``docs/how_to/redundancy.md``), and `fit`, not chunks or
+        sketches.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
-        How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and less noise
-        from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes these
-        `noisy_counts_`, from which the scores are computed (MICr only). With ``release="support"``, either of the first
-        two names takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
+        How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and adds less
+        noise from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes
+        these `noisy_counts_`, from which the scores are computed (MICr only). With ``release="support"``, either of the
+        first two names takes the mechanism with the least noise that `delta` allows, `support_mechanism_`.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
         for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
@@ -92,14 +92,14 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
         :func:`mic_r_geometric`.
     correction : None or "miller-madow", default="miller-madow"
-        For what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow" takes a
-        public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as private.
-        ``mechanism="geometric"`` has a correction of its own.
+        Correction for what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow"
+        takes a public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as
+        private. ``mechanism="geometric"`` has a correction of its own.
     max_rows_per_group : int, default=None
-        If given, a person is protected who has several rows, and `fit` is told by `groups` whose each row is: everybody
-        counts for exactly so many rows, drawn at random if there are more, repeated if there are fewer. Noise and
-        budget are per person then, and the number of persons is public, as n_samples is otherwise. 1 is best with
-        ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
+        with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before it is scored.
@@ -117,10 +117,10 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         Private scores in [0, 1]; absent with ``release="support"``.
     ranking_ : ndarray of shape (n_features,)
         Place of each feature by private score less `chance_scores_`, 1 for the best. With ``release="support"``, all
-        features that were not chosen share the place after the last.
+        features that were not chosen share the next place.
     chance_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
-        average that has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
+        average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
         How many places of `ranking_` were released: all, or the k chosen.
     epsilon_per_feature_ : float
@@ -142,7 +142,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
-        Number of persons; only with `max_rows_per_group`.
+        Number of people; only with `max_rows_per_group`.
     B_, c_ : float
         The values used; not with ranks.
     n_features_in_ : int
@@ -163,9 +163,9 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     -----
     After a fit with ``release="scores"``, changing `k`, `threshold` or `fdr` costs no further budget.
 
-    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen but the last, and has
-    to give the same rows each time. Of a feature that others are compared with, missing numbers count as the lower end
-    of its range.
+    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen except the last, and
+    has to give the same rows each time. Missing numbers of a feature that others are compared with count as the lower
+    end of its range.
 
     ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon`, `k` or `release` may compare
     features by slightly different grids.
@@ -190,7 +190,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     >>> selector.transform(X).shape
     (5000, 1)
 
-    Where a column says the same as another one, that is chosen with something new:
+    Where one column repeats another, redundancy chooses something new instead of the copy:
 
     >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
     >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45), "release": "support"}
@@ -198,7 +198,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     >>> chosen[0].tolist(), 5 in chosen[1]
     ([3, 4], True)
 
-    Where these are five rows each of a thousand people:
+    If these are five rows for each of a thousand people:
 
     >>> selector.set_params(max_rows_per_group=1).fit(X, y, groups=np.arange(5000) // 5).n_groups_
     1000

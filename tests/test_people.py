@@ -512,7 +512,7 @@ def test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups(
 
 def test_folds_of_rows_are_warned_of_where_persons_are_protected():
     grid = {"ridge__alpha": [1.0]}
-    with pytest.warns(PrivacyLeakWarning, match="cv deals rows into folds"):
+    with pytest.warns(PrivacyLeakWarning, match="cv assigns rows to folds"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=KFold(5)))
     with pytest.warns(PrivacyLeakWarning, match=r"or groups by how many rows they have.*GroupKFold\(n_splits, shuffle"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5)))

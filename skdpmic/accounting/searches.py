@@ -44,7 +44,7 @@ class SearchCost:
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this for "
-            "the private estimators seen, in fits on folds dealt without looking at the records. Cross-validated "
+            "the private estimators seen, in fits on folds assigned without looking at the records. Cross-validated "
             "scores and what is chosen by them are raw functions of held-out records, outside the guarantee."
         )
 
@@ -55,11 +55,13 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     Parameters
     ----------
     estimator : estimator
-        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or what is fitted as it is: a
-        pipeline, or a private estimator by itself. Not fitted, or fitted; with private estimators anywhere inside.
+        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or anything else that is
+        fitted: a pipeline, or a private estimator by itself. It may be fitted already or not, with private estimators
+        anywhere inside.
     cv : int, cross-validation generator, iterable or None, default=None
-        For what is no search: None is the cost of one fit; anything else that of `cross_val_score`, `cross_validate` or
-        `cross_val_predict` with this `cv`, which fit once for each split. (These take None for 5.)
+        For anything that is not a search: None gives the cost of one fit; any other value gives that of
+        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (These
+        take None for 5.)
     n_samples : int, default=None
         Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
 
@@ -71,7 +73,7 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     Raises
     ------
     TypeError
-        If `estimator` is none, or a PrivateGridSearch, whose choice costs its own epsilon.
+        If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own epsilon.
     ValueError
         If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own.
 
@@ -80,24 +82,24 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     PrivacyLeakWarning
         If the splits depend on labels or groups.
     UserWarning
-        If there is no private estimator to be seen.
+        If no private estimator is found.
 
     Notes
     -----
     With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
     ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. A
     cross-validation is a search of one candidate without refit: ``(K - 1) epsilon``, charged ``K epsilon``. Where
-    epsilon varies, it is summed over the candidates, and the refit counted at the largest. Splits that are not
-    known to be folds count a record in every training set; epsilons drawn at random count as the largest possible. A
-    private function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which
-    is never answered from a cache.
+    epsilon varies, it is summed over the candidates, and the refit counted at the largest. If splits are not known to
+    be folds, a record counts in every training set; epsilons drawn at random count as the largest possible. A private
+    function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which is never
+    answered from a cache.
 
-    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, but for one if the
-    folds are those of GroupKFold or StratifiedGroupKFold; its groups must then be the persons.
+    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, except one if the
+    folds are those of GroupKFold or StratifiedGroupKFold; its groups must then be the people.
 
-    That holds for splits by place. StratifiedKFold, which scikit-learn takes for classifiers unless it is told
-    otherwise, and splits by group look at all records: there the cost may be higher than stated, without a
-    general bound (``docs/theory/search.md``).
+    That holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
+    splits by group look at all records: there the cost may be higher than stated, without a general bound
+    (``docs/theory/search.md``).
 
     The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
 
@@ -145,7 +147,7 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
 
 
 def _has_people(estimator, searched=()):
-    """Whether an estimator, or a candidate with other values of parameters, may protect persons with several rows."""
+    """Whether an estimator, or a candidate with other values of parameters, may protect people with several rows."""
     given = {name for name, value in estimator.get_params().items() if value is not None}
     return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
 

@@ -43,10 +43,10 @@ def warn_of_splits_by_records(cv, estimator, has_people):
     kind = StratifiedKFold if is_default else type(cv)
     if has_people and not _deals_groups_by_lot(cv):
         warnings.warn(
-            "cv deals rows into folds, or groups by how many rows they have, where max_rows_per_group protects a "
-            "person who has several: how many they are can change which rows of others a training set holds, so the "
-            "fits may cost more than is stated here, and than a ledger is charged. Pass cv=GroupKFold(n_splits, "
-            "shuffle=True).",
+            "cv assigns rows to folds, or groups by how many rows they have, while max_rows_per_group protects people "
+            "with several rows: how many rows a person has can change which rows of others a training set holds, so "
+            "the fits may cost more than is stated here, and more than a ledger is charged. Pass "
+            "cv=GroupKFold(n_splits, shuffle=True).",
             PrivacyLeakWarning,
             stacklevel=3,
         )
@@ -54,9 +54,9 @@ def warn_of_splits_by_records(cv, estimator, has_people):
         return
     elif issubclass(kind, _BY_RECORDS):
         warnings.warn(
-            f"{kind.__name__} deals records into folds by the labels or groups of all of them, so one record "
-            "can change which others a training set holds: the fits may cost more than is stated here, and than a "
-            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which looks at places only.",
+            f"{kind.__name__} assigns records to folds by the labels or groups of all of them, so one record can "
+            "change which others a training set holds: the fits may cost more than is stated here, and more than a "
+            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which assigns records by position only.",
             PrivacyLeakWarning,
             stacklevel=3,
         )
@@ -84,7 +84,7 @@ def count_splits(cv, estimator, n_samples, has_people):
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples, if it depends on that."
         raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
-    if has_people:  # whose rows may be in several folds, unless these are dealt by persons
+    if has_people:  # whose rows may be in several folds, unless these are assigned by person
         return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
     if cv is splitter or _is_number_of_folds(cv):
         return n_splits, _n_trainings(splitter, n_splits, n_samples)

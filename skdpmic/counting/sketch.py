@@ -37,25 +37,25 @@ class RangeGridSketch:
     Parameters
     ----------
     bounds : tuple, array-like or dict, default=None
-        Public range of features of numbers, as of :class:`DPMICScorer`. Values outside are clipped.
+        Public ranges of numeric features, as in :class:`DPMICScorer`. Values outside are clipped.
     categories : dict, default=None
-        Public labels of nominal features, by name or number. Columns of booleans need an entry here, too, as no table
-        is there to declare them.
+        Public labels of nominal features, by name or number. Columns of booleans also need an entry here, as there is
+        no table to declare them.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order.
     statistic : {"mic_r", "mtv_r"}, default="mic_r"
-        What features will be scored by.
+        The statistic that features will be scored by.
     B : float
         Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
         of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
         of records.
     c : float, default=None
         How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
-        parts. By default 5, or with `n_parts` what these amount to.
+        parts. By default 5, or, with `n_parts`, what follows from these.
     correction : None or "miller-madow", default="miller-madow"
-        For what grids show by chance, as of :class:`DPMICScorer`.
+        Correction for what grids show by chance, as in :class:`DPMICScorer`.
     n_parts : int, default=None
         If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
         many parts of the feature, and of a continuous target; from 2 to 100.
@@ -77,11 +77,11 @@ class RangeGridSketch:
     description : Description
         What is public about the table: the axes of features and target, and names.
     scales : list of length n_features
-        The range of each feature as kernels see it; of a nominal one, how many labels it has.
+        The range of each feature as kernels see it; for a nominal feature, how many labels it has.
     classes, statistic, correction, B, c, n_parts
         As above, checked.
     measure : Measure
-        What they amount to: the grids, and how far one record can move a score.
+        What follows from them: the grids, and how far one record can move a score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -35,7 +35,7 @@ def mic_r_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
+        Real numbers, one record per index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
         depend on all rows, and no masked arrays.
     epsilon : float
         Privacy budget, above 0; infinity gives MICr without noise.
@@ -45,7 +45,7 @@ def mic_r_laplace(
         As in :func:`mic_r`; "auto" takes values tuned for n_samples, epsilon and correction
         (``docs/results/defaults.md``).
     correction : None or "miller-madow", default="miller-madow"
-        Of what grids show by chance; as in :func:`mic_r`. None is the statistic of [1]_.
+        Correction for what grids show by chance; as in :func:`mic_r`. None is the statistic of [1]_.
     ledger : BudgetLedger, default=None
         Where the cost is written before the score is computed.
     random_state : None, int or RandomState, default=None
@@ -117,13 +117,13 @@ def mic_e_laplace(
 ) -> float:
     """MICe of one pair under epsilon-differential privacy, by the Laplace mechanism (MICe-Lap).
 
-    It needs no bounds, as only the order of the values matters, and much more noise than :func:`mic_r_laplace`, to be
-    preferred wherever a public range is known.
+    It needs no bounds, as only the order of the values matters, but has much more noise than :func:`mic_r_laplace`,
+    which is better wherever a public range is known.
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. No dates, whose unit may depend on all rows, and no masked
+        Real numbers, one record per index; at least 4. No dates, whose unit may depend on all rows, and no masked
         arrays.
     epsilon : float
         Privacy budget, above 0; infinity gives MICe without noise.
@@ -215,7 +215,7 @@ def mic_r_geometric(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
+        Real numbers, one record per index; at least 4. Those outside `bounds` are clipped. No dates, whose unit may
         depend on all rows, and no masked arrays.
     epsilon : float
         Privacy budget, above 0; infinity adds no noise.

@@ -30,7 +30,7 @@ def mtv_r_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4. Those outside `bounds` are clipped. y has the part of the
+        Real numbers, one record per index; at least 4. Those outside `bounds` are clipped. y plays the part of the
         target: the scores of x with y and of y with x differ.
     epsilon : float
         Privacy budget, above 0; infinity gives MTVr without noise.

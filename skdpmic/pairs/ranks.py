@@ -40,7 +40,7 @@ def kendall_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -111,7 +111,7 @@ def spearman_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -184,7 +184,7 @@ def chatterjee_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None
@@ -257,7 +257,7 @@ def distance_correlation_laplace(
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record an index; at least 4.
+        Real numbers, one record per index; at least 4.
     epsilon : float
         Privacy budget, above 0; infinity gives the score without noise.
     ledger : BudgetLedger, default=None

@@ -45,7 +45,7 @@ def plan_release(
     n_classes: int | None = None,
     max_rows_per_group: int | None = None,
 ) -> ReleasePlan:
-    """What a release will cost, or how many records it needs, or how much noise it will have, before there is data.
+    """What a release will cost, how many records it needs, or how much noise it will have, before there is data.
 
     Leave out one of `epsilon`, `n_samples` and `error`, and get it for each statistic and mechanism, the least first.
     Nothing but the numbers given here is used, so planning costs no budget.
@@ -53,7 +53,7 @@ def plan_release(
     Parameters
     ----------
     n_samples : int, default=None
-        Number of records, at least 4; with `max_rows_per_group`, of persons.
+        Number of records, at least 4; with `max_rows_per_group`, of people.
     n_features : int
         Number of features, at least 1.
     k : int, default=None
@@ -71,7 +71,7 @@ def plan_release(
     n_classes : int, default=None
         Number of classes of a discrete target, at least 2; None for a continuous one.
     max_rows_per_group : int, default=None
-        If given, persons are protected who have so many rows.
+        If given, people are protected as a whole, each with this many rows.
 
     Returns
     -------

@@ -33,7 +33,7 @@ class Request(NamedTuple):
         return {"k": self.k, "n_classes": self.n_classes, "error": self.error}
 
     def shape(self, n_samples):
-        """The shape of a table of so many persons."""
+        """The shape of a table of this many people."""
         rows_per_group = self.max_rows_per_group or 1
         return Shape(n_samples * rows_per_group, [(0.0, 1.0)] * self.n_features, rows_per_group)
 

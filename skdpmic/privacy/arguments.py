@@ -39,10 +39,10 @@ def exact(number):
 
 
 def warn_of_delta(delta, n, stacklevel):
-    """Warn of a delta with which all about one of n persons could be published."""
+    """Warn of a delta with which all about one of n people could be published."""
     if delta > 1 / n:
         warnings.warn(
-            f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} persons or samples: to publish all "
+            f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: to publish all "
             "data of one of them, drawn at random, would be as private. Choose a delta far below that.",
             stacklevel=stacklevel + 1,
         )

@@ -36,8 +36,8 @@ class BudgetLedger:
     Raises
     ------
     ValueError
-        If a parameter is not as described, if the file exists and has other limits, or if it is no ledger or
-        is damaged; the message says which entry is.
+        If a parameter is not as described, if the file exists and has other limits, or if it is not a ledger or is
+        damaged; the message says which entry is.
     OSError
         If the file cannot be read or written, or is locked for more than a minute; if it has a second name (a hard
         link); or if it was moved without its journal.

@@ -75,8 +75,8 @@ def mic_r_group_sensitivity(n_groups, rows_per_group):
     -------
     float
         The least of three: ``m h(1 / (N m))``, as m records are replaced one by one; ``2 h(1 / 2N)``, but for fewer
-        than 200 persons no less than ``2 h(1 / N) / log2(3) + 1 / N``; and 1, the range of the score. For 200 persons
-        or more it is the same for every m >= 2; for one record each it is :func:`mic_r_sensitivity`. Bits, rounded up.
+        than 200 people no less than ``2 h(1 / N) / log2(3) + 1 / N``; and 1, the range of the score. For 200 people or
+        more it is the same for every m >= 2; for one record each it is :func:`mic_r_sensitivity`. Bits, rounded up.
     """
     if rows_per_group == 1:
         return mic_r_sensitivity(n_groups)

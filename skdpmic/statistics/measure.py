@@ -28,7 +28,7 @@ class Measure(ABC):
         ----------
         scale : pair of floats, Nominal or None
         n : int
-            Number of persons.
+            Number of people.
         epsilon : float
             What a score is worth.
         """

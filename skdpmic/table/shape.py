@@ -20,5 +20,5 @@ class Shape(NamedTuple):
 
     @property
     def n_groups(self):
-        """Number of persons."""
+        """Number of people."""
         return self.n_samples // self.rows_per_group

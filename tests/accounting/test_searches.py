@@ -205,7 +205,7 @@ def test_a_cross_validation_costs_as_a_search_of_one_candidate_without_refit():
 def test_splits_by_label_or_group_of_a_cross_validation_warn():
     classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
     for estimator, cv in ((classifier, 5), (pipeline(), StratifiedKFold(2)), (pipeline(), GroupKFold(2))):
-        with pytest.warns(PrivacyLeakWarning, match="KFold deals records into folds by the labels or groups") as caught:
+        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
             search_cost(estimator, cv=cv)
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
@@ -282,7 +282,7 @@ def test_splits_by_label_or_group_warn_as_a_record_moves_others():
         GridSearchCV(pipeline(), {}, cv=StratifiedKFold(2)),
         GridSearchCV(pipeline(), {}, cv=GroupKFold(2)),
     ):
-        with pytest.warns(PrivacyLeakWarning, match="KFold deals records into folds by the labels or groups") as caught:
+        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
             search_cost(search)
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
