@@ -93,6 +93,7 @@ def test_an_error_on_a_worker_of_spark_names_the_column_and_quotes_no_value(spar
 
 
 def test_a_small_dataframe_of_spark_is_a_stream_itself(spark, folder):
+    """Of Spark 4.3, if not of 4.0."""
     sketch = count_stream(empty_sketch(), spark.read.parquet(str(folder)), target="cost")
     assert sketch.to_bytes() == counted(mixed_table())
 
