@@ -85,9 +85,10 @@ def test_digits_support(run):
 
 
 def test_redundancy(run):
+    """In 60 runs, R² was 0.77 to 0.86 with redundancy, and 0.45 to 0.59 without."""
     printed, names = run("redundancy")
     (with_redundancy, without) = (float(value) for value in re.findall(r"R2 ([\d.]+) with eight", printed))
-    assert with_redundancy > without + 0.2
+    assert with_redundancy > without + 0.1
     habits = {names["names"][j].split(",")[0] for j in names["chosen"][1][:5]}
     assert len(habits) >= 4
 

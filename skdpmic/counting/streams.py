@@ -1,5 +1,7 @@
 """Counting a table that is never in memory as a whole: whatever gives its rows some at a time, as dataframes do."""
 
+from typing import Any
+
 import narwhals.stable.v2 as nw
 
 from skdpmic.checks.readable import some
@@ -12,7 +14,7 @@ from skdpmic.table.values import decoded
 _ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000
 
 
-def count_stream(empty, stream, *, target, n_jobs=None):
+def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: int | None = None) -> RangeGridSketch:
     """Count all rows of a table that an engine streams, some at a time, without holding the whole.
 
     Costs no budget: nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an estimator draws

@@ -126,7 +126,7 @@ def _fill_longest(walk, best, piece, lengths):
 
 def longest_on_lines(walk, bisections, k_max):
     """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing."""
-    line, best = np.empty((2, walk.shape[1]), dtype=np.int64)
+    line, best = np.empty(walk.shape[1], dtype=np.int64), np.empty(walk.shape[1], dtype=np.int64)
     lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
     _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths)
     return lengths

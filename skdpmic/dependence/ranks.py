@@ -149,7 +149,7 @@ def distance_correlation(x_ranks, y_ranks):
     to_all = rank * (rank + 1) // 2 + (n - 1 - rank) * (n - rank) // 2  # the sum of its distances to all ranks
     y_to_all = to_all[y_in_order]
     y_to_earlier = np.empty(n, dtype=np.int64)
-    _fill_distances_to_earlier(y_in_order, *np.zeros((2, n + 1), dtype=np.int64), y_to_earlier)
+    _fill_distances_to_earlier(y_in_order, np.zeros((2, n + 1), dtype=np.int64), y_to_earlier)
     y_to_earlier = y_to_earlier.view(np.uint64)
 
     # With a_ij and b_ij the distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., and a.. = b..
@@ -172,73 +172,72 @@ def concordance(x_ranks, y_ranks):
         From `mid_ranks`.
     """
     # Halved, mid-ranks of different values are still different, and below n.
-    n = len(x_ranks)
-    first, free, counts = np.zeros((3, n + 1), dtype=np.int64)
-    y_in_order, equal = np.zeros((2, n), dtype=np.int64)
-    return int(_concordance(x_ranks >> 1, y_ranks >> 1, first, free, y_in_order, counts, equal))
+    room = np.zeros((5, len(x_ranks) + 1), dtype=np.int64)
+    return int(_concordance(x_ranks >> 1, y_ranks >> 1, room))
+
+
+_TREE, _EQUAL, _FIRST, _FREE, _Y_IN_ORDER = range(5)  # rows of the room of `_concordance`, whose rows are of zeros
+_COUNTS, _SUMS = range(2)  # rows of the trees of `_fill_distances_to_earlier`
 
 
 @jit
-def _concordance(x_ranks, y_ranks, first, free, y_in_order, counts, equal):
-    """Concordant less discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values.
-
-    The other arguments are room, of zeros: for how many records have a lower rank in x (`first`, and `free` to place
-    them), for the ranks in y in the order of x, and for a Fenwick tree over the ranks in y of the records before.
-    """
+def _concordance(x_ranks, y_ranks, room):
+    """Concordant less discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values."""
     n = len(x_ranks)
     for rank in x_ranks:
-        first[rank + 1] += 1
-    for rank in range(n):
-        first[rank + 1] += first[rank]
-        free[rank] = first[rank]
+        room[_FIRST, rank + 1] += 1
+    for rank in range(n):  # how many records have a lower rank in x
+        room[_FIRST, rank + 1] += room[_FIRST, rank]
+        room[_FREE, rank] = room[_FIRST, rank]
     for i in range(n):
-        y_in_order[free[x_ranks[i]]] = y_ranks[i]
-        free[x_ranks[i]] += 1
+        room[_Y_IN_ORDER, room[_FREE, x_ranks[i]]] = y_ranks[i]
+        room[_FREE, x_ranks[i]] += 1
 
     concordance = 0
-    for rank in range(n):
-        start, end = first[rank], first[rank + 1]
+    for rank in range(n):  # the tree holds ranks in y of the records before
+        start, end = room[_FIRST, rank], room[_FIRST, rank + 1]
         for i in range(start, end):
-            below = _sum_below(counts, y_in_order[i])
-            concordance += below - (start - below - equal[y_in_order[i]])
+            y_rank = room[_Y_IN_ORDER, i]
+            below = _sum_below(room, _TREE, y_rank)
+            concordance += below - (start - below - room[_EQUAL, y_rank])
         for i in range(start, end):
-            _add(counts, y_in_order[i], np.int64(1))
-            equal[y_in_order[i]] += 1
+            _add(room, _TREE, room[_Y_IN_ORDER, i], np.int64(1))
+            room[_EQUAL, room[_Y_IN_ORDER, i]] += 1
     return concordance
 
 
 @jit
-def _fill_distances_to_earlier(ranks, counts, sums, distances):
+def _fill_distances_to_earlier(ranks, trees, distances):
     """For each entry of a permutation of 0 ... n - 1, the sum of its distances to those before it.
 
-    `counts` and `sums` are room for Fenwick trees, of zeros.
+    `trees` is room, of zeros: how many entries were before, and their sum.
     """
     total = 0
     for i in range(len(ranks)):
         rank = ranks[i]
-        n_below, total_below = _sum_below(counts, rank), _sum_below(sums, rank)
+        n_below, total_below = _sum_below(trees, _COUNTS, rank), _sum_below(trees, _SUMS, rank)
         distances[i] = rank * n_below - total_below + (total - total_below) - rank * (i - n_below)
-        _add(counts, rank, np.int64(1))
-        _add(sums, rank, rank)
+        _add(trees, _COUNTS, rank, np.int64(1))
+        _add(trees, _SUMS, rank, rank)
         total += rank
 
 
 @leaf
-def _add(tree, place, amount):
+def _add(trees, tree, place, amount):
     """Add `amount` to entry `place` of a Fenwick tree: node k holds the sum of the entries k - (k & -k) ... k - 1."""
     node = place + 1
-    while node < len(tree):
-        tree[node] += amount
+    while node < trees.shape[1]:
+        trees[tree, node] += amount
         node += node & -node
 
 
 @leaf
-def _sum_below(tree, place):
+def _sum_below(trees, tree, place):
     """The sum of the entries 0 ... place - 1 of a Fenwick tree."""
     total = 0
     node = place
     while node > 0:
-        total += tree[node]
+        total += trees[tree, node]
         node -= node & -node
     return total
 
