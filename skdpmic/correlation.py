@@ -134,7 +134,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         y : None
             Not looked at; a target whose correlations are wanted belongs to the columns.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
             none of them missing.
 
         Returns

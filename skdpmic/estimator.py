@@ -50,7 +50,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
             The target, complete; numbers or dates within `target_bounds` (clipped otherwise), or labels out of
             `classes`. Where X is a dask collection, one too, in partitions of the same rows.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
             none of them missing. X is in memory then.
 
         Returns
@@ -102,7 +102,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         vars(self).pop("_terms", None)
 
     def _measure(self, n_persons, n_features, n_classes):
-        """What suits so many persons, of whom each is one row of X unless `max_rows_per_group` is given."""
+        """What suits so many people, each of whom is one row of X unless `max_rows_per_group` is given."""
         statistic, way = statistic_named(self.statistic, self.correction), self._way(n_features)
         measure = way.measure(statistic, self.B, self.c, n_persons, n_classes)
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)

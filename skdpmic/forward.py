@@ -149,7 +149,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         y : array-like of shape (n_samples,)
             The target, complete: numbers or dates, or labels out of `classes`.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 persons, hashable, and
+            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
             none of them missing.
 
         Returns

@@ -51,7 +51,7 @@ class Terms:
     noise: str  # name of the mechanism
     epsilon: float
     delta: float
-    n_protected: int  # records; persons, where these have several rows
+    n_protected: int  # records; people, where these have several rows
     rows_per_person: int | None  # None where a record is a row
     broken_by: tuple  # names of the parameters with which the guarantee does not hold
 

@@ -242,7 +242,7 @@ def _scores(records, measure, n_jobs, source):
 
 
 def _scorer_of_tables(measure, mechanism, shape):
-    """What scores tables of persons, of whom each counts as one, however many rows they have."""
+    """What scores tables of people, each of whom counts as one, however many rows they have."""
     return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 

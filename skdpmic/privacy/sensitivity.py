@@ -67,7 +67,7 @@ def mic_r_group_sensitivity(n_groups, rows_per_group):
     Parameters
     ----------
     n_groups : int, at least 2
-        Number of persons, N.
+        Number of people, N.
     rows_per_group : int, at least 1
         Records of each of them, m.
 
