@@ -176,8 +176,10 @@ def concordance(x_ranks, y_ranks):
     return int(_concordance(x_ranks >> 1, y_ranks >> 1, room))
 
 
-_TREE, _EQUAL, _FIRST, _FREE, _Y_IN_ORDER = range(5)  # rows of the room of `_concordance`, whose rows are of zeros
-_COUNTS, _SUMS = range(2)  # rows of the trees of `_fill_distances_to_earlier`
+# Rows of the room of `_concordance`, and of the trees of `_fill_distances_to_earlier`. What leaves are given is of a
+# type of numpy, as numba would compile them for each int apart.
+_TREE, _EQUAL, _FIRST, _FREE, _Y_IN_ORDER = np.arange(5)
+_COUNTS, _SUMS = np.arange(2)
 
 
 @jit
