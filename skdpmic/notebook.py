@@ -5,6 +5,7 @@ All of it was released, or is public. Colours are those of the page around it, l
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,8 +70,8 @@ class Shown(NamedTuple):
 
     facts: list  # pairs of a name and a text
     broken: list  # why there is no privacy
-    columns: list = ()  # of its table
-    order: np.ndarray = ()  # of the rows of the table
+    columns: Sequence = ()  # of its table
+    order: Sequence | np.ndarray = ()  # of the rows of the table
     is_marked: np.ndarray | None = None  # which rows are chosen
     unit: str = ""  # what a row is
 

@@ -1,8 +1,15 @@
 """Where pictures are drawn, and what they have in common."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 # Told apart by people who see colours differently (Okabe and Ito); nothing is told by colour alone.
 CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
@@ -10,13 +17,18 @@ CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
 
 
-def new_axes(name, size=None):
-    """Axes of a new figure, of `size` in inches, for the display of this name."""
+def axes_for(
+    ax: Axes | None, name: str, size: tuple[float, float] | None = None
+) -> tuple[Axes, Figure | SubFigure, bool]:
+    """Where the display of this name is drawn: axes, their figure, and whether it is new, of `size` in inches."""
+    if ax is not None:
+        return ax, ax.figure, False
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(f"{name} needs matplotlib: pip install matplotlib") from error
-    return pyplot.figure(figsize=size, layout="constrained").add_subplot()
+    figure = pyplot.figure(figsize=size, layout="constrained")
+    return figure.add_subplot(), figure, True
 
 
 def ink_of(ax):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic.checks.arguments import check_whole
-from skdpmic.plotting.figures import CHOSEN, LIMIT, budget, explain, in_short, ink_of, label_of, new_axes
+from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, budget, explain, in_short, ink_of, label_of
 from skdpmic.privacy.ledger import BudgetLedger
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ class LedgerDisplay:
         if by not in ("entry", "time"):
             raise ValueError(f"by must be 'entry' or 'time', got {by!r}.")
         check_whole(max_entries, "max_entries")
-        is_new, n_rows = ax is None, min(len(self.entries), max_entries + 1)
-        if is_new:
-            ax = new_axes(type(self).__name__, (6.4, 1.6 + 0.3 * max(n_rows, 1) if by == "entry" else 3.6))
+        n_rows = min(len(self.entries), max_entries + 1)
+        size = 6.4, 1.6 + 0.3 * max(n_rows, 1) if by == "entry" else 3.6
+        ax, figure, is_new = axes_for(ax, type(self).__name__, size)
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         self.bars_ = self.line_ = None
         if by == "entry":
@@ -162,7 +162,7 @@ class LedgerDisplay:
         deltas = f", δ = {total[1]:.2g} of {self.delta:.2g}" if self.delta > 0 else ""
         ax.set_title(f"ε = {in_short(total[0])} of {in_short(self.epsilon)} spent{deltas}", fontsize="medium")
         explain(ax, is_new)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, figure
         return self
 
     def _draw_bars(self, ax, spent, max_entries):

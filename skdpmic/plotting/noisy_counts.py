@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic.checks.fitted import check_published
-from skdpmic.plotting.figures import explain, label_of, names_of, new_axes
+from skdpmic.plotting.figures import axes_for, explain, label_of, names_of
 from skdpmic.privacy.arguments import check_confidence
 from skdpmic.privacy.mechanisms import laplace_quantile
 
@@ -155,13 +155,11 @@ class NoisyCountsDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        is_new = ax is None
-        if is_new:
-            ax = new_axes(type(self).__name__)
+        ax, figure, is_new = axes_for(ax, type(self).__name__)
         n_parts, n_target_parts = np.shape(self.noisy_counts)
         x_lo, x_hi = (0, n_parts) if self.feature_bounds is None else self.feature_bounds
-        numbered = self.classes is not None or self.target_bounds is None
-        y_lo, y_hi = (-0.5, n_target_parts - 0.5) if numbered else self.target_bounds
+        target_ends = self.target_bounds if self.classes is None else None
+        y_lo, y_hi = (-0.5, n_target_parts - 0.5) if target_ends is None else target_ends
         self.image_ = ax.imshow(
             np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(x_lo, x_hi, y_lo, y_hi)
         )
@@ -171,12 +169,12 @@ class NoisyCountsDisplay:
         ax.set_ylim(y_lo, y_hi)
         ax.set_xlabel(label_of(self.feature_name or "feature", _MOST_LETTERS))
         ax.set_ylabel("target")
-        if numbered:
-            labels = range(n_target_parts) if self.classes is None else self.classes
+        if target_ends is None:
+            labels = np.arange(n_target_parts) if self.classes is None else np.asarray(self.classes)
             ax.set_yticks(range(n_target_parts), labels=[label_of(label) for label in labels])
-        ax.figure.colorbar(self.image_, ax=ax, label="records, with noise")
+        figure.colorbar(self.image_, ax=ax, label="records, with noise")
         explain(ax, is_new)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, figure
         return self
 
     def _hatch(self, ax, x_edges, y_edges):

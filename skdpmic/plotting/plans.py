@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from skdpmic.planning.plan import planned_releases
 from skdpmic.planning.request import Request, checked
-from skdpmic.plotting.figures import CURVES, USABLE, explain, in_short, ink_of, new_axes
+from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, in_short, ink_of
 from skdpmic.statistics import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
 _SIZES = (100, 1_000_000)
@@ -171,13 +172,13 @@ class PlanDisplay:
         """
         release = _check(k, statistic, release, show, usable)
         usable = _USABLE[show] if usable is None else usable
-        epsilons, sizes = _check_epsilons(epsilons), _check_sizes(n_samples)
+        of_epsilons, sizes = _check_epsilons(epsilons), _check_sizes(n_samples)
 
         def planned(epsilon, n=None, error=None):
             request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
             return _least(release, statistic, request)
 
-        rows = [[planned(epsilon, n) for n in sizes] for epsilon in epsilons]
+        rows = [[planned(epsilon, n) for n in sizes] for epsilon in of_epsilons]
         values = [[math.nan if row is None else getattr(row, show) for row in of_epsilon] for of_epsilon in rows]
         if np.isnan(values).all():
             raise ValueError(
@@ -185,14 +186,22 @@ class PlanDisplay:
                 f"n_classes={n_classes!r} and max_rows_per_group={max_rows_per_group!r}."
             )
         if show == "error":
-            asked = [planned(epsilon, error=usable) for epsilon in epsilons]
+            asked = [planned(epsilon, error=usable) for epsilon in of_epsilons]
             enough = [None if row is None else row.n_samples for row in asked]
         else:
             enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
         what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
-        options = {"show": show, "usable": usable, "enough": enough, "title": f"{statistic}, {what}"}
-        by_lot = k / n_features if show == "found" else None
-        return cls(np.array(sizes), np.array(epsilons), np.array(values), by_lot=by_lot, **options).plot(ax)
+        display = cls(
+            np.array(sizes),
+            np.array(of_epsilons),
+            np.array(values),
+            show=show,
+            usable=usable,
+            enough=enough,
+            by_lot=None if k is None or show == "error" else k / n_features,
+            title=f"{statistic}, {what}",
+        )
+        return display.plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the curves.
@@ -211,18 +220,17 @@ class PlanDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        is_new = ax is None
-        if is_new:
-            ax = new_axes(type(self).__name__, (6.4, 4.4))
+        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4, 4.4))
         sizes, values = np.asarray(self.n_samples), np.asarray(self.values, dtype=np.float64)
         usable = _USABLE[self.show] if self.usable is None else self.usable
         enough = [None] * len(values) if self.enough is None else self.enough
         ax.set_xscale("log")
         ax.set_xlim(sizes.min() / 1.05, sizes.max() * 1.05)
         self._shade_usable(ax, values, usable)
-        self.lines_, self.enough_ = [], []
-        for i, (epsilon, curve, n_enough) in enumerate(zip(self.epsilons, values, enough, strict=True)):
-            style = {"color": CURVES[i % len(CURVES)], "linestyle": _LINES[i % len(_LINES)]}
+        self.lines_: list[Line2D] = []
+        self.enough_: list[Line2D | None] = []
+        for i, (epsilon, curve, n_enough) in enumerate(zip(np.asarray(self.epsilons), values, enough, strict=True)):
+            style: dict[str, Any] = {"color": CURVES[i % len(CURVES)], "linestyle": _LINES[i % len(_LINES)]}
             from_n = "" if n_enough is None else f": usable from n = {n_enough:,}"
             label = f"ε = {in_short(epsilon)}{from_n}"
             marker = _MARKERS[i % len(_MARKERS)]
@@ -231,7 +239,7 @@ class PlanDisplay:
         ax.set_xlabel("records, n")
         ax.set_title(self.title, fontsize="medium")
         explain(ax, is_new)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, figure
         return self
 
     def _shade_usable(self, ax, values, usable):

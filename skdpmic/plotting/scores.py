@@ -12,13 +12,13 @@ from skdpmic.plotting.figures import (
     CHOSEN,
     LIMIT,
     NOISE,
+    axes_for,
     budget,
     explain,
     feature_labels,
     in_short,
     ink_of,
     names_of,
-    new_axes,
 )
 from skdpmic.privacy.arguments import check_confidence
 
@@ -208,9 +208,7 @@ class ScoresDisplay:
         order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
         shown, left_out = order[:max_features], order[max_features:]
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
-        is_new = ax is None
-        if is_new:
-            ax = new_axes(type(self).__name__, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
+        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
         places = np.arange(len(shown))
         self._shade_noise(ax)
         self._draw_bars(ax, places, scores[shown], chosen[shown])
@@ -221,7 +219,7 @@ class ScoresDisplay:
         ax.set_xlabel(self.score_label)
         ax.set_title(self.title, fontsize="medium")
         explain(ax, is_new)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, figure
         return self
 
     def _shade_noise(self, ax):

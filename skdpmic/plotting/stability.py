@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from skdpmic.checks.arguments import check_whole
 from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
-from skdpmic.plotting.figures import feature_labels, in_short, names_of, new_axes
+from skdpmic.plotting.figures import axes_for, feature_labels, in_short, names_of
 from skdpmic.privacy.arguments import check_epsilon
 
 if TYPE_CHECKING:
@@ -194,28 +194,28 @@ class StabilityDisplay:
             If a parameter is not as described.
         """
         shown = np.argsort(self.ranking, kind="stable")[: self._n_shown(max_features)]
-        if ax is None:
-            ax = new_axes(type(self).__name__, (4.6, 1.1 + 0.26 * len(shown)))
+        ax, figure, _ = axes_for(ax, type(self).__name__, (4.6, 1.1 + 0.26 * len(shown)))
+        epsilons = np.asarray(self.epsilons)
         values = np.asarray(self.frequencies)[:, shown].T
         self.image_ = ax.imshow(values, vmin=0, vmax=1, aspect="auto", cmap=cmap)
-        has_text = len(self.epsilons) <= _MOST_COLUMNS_WITH_TEXT
+        has_text = len(epsilons) <= _MOST_COLUMNS_WITH_TEXT
         if has_text:
             _write_in_cells(ax, values, self.image_)
         else:
-            ax.figure.colorbar(self.image_, ax=ax)
-        names = feature_labels(self.feature_names, len(self.ranking))
+            figure.colorbar(self.image_, ax=ax)
+        names = feature_labels(self.feature_names, len(np.asarray(self.ranking)))
         names = [names[i] for i in shown]
         is_chosen = np.asarray(self.ranking)[shown] <= self.k
         _label(ax.set_yticks, names, is_chosen, len(names))
-        epsilons = [in_short(epsilon, 2) for epsilon in self.epsilons]
         n_labels = len(epsilons) if has_text else _MOST_COLUMNS_WITH_TEXT // 2
-        _label(ax.set_xticks, epsilons, np.equal(self.epsilons, self.epsilon), n_labels)
+        labels = [in_short(epsilon, 2) for epsilon in epsilons]
+        _label(ax.set_xticks, labels, epsilons == self.epsilon, n_labels)
         if 0 < is_chosen.sum() < len(shown):
             ax.axhline(is_chosen.sum() - 0.5, color="tab:orange", linewidth=2)
         ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {in_short(self.epsilon, 2)})")
         unit = ", in %" if has_text else ""
         ax.set_title(f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released", fontsize=10)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, figure
         return self
 
     def _n_shown(self, max_features):

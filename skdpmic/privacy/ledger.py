@@ -232,7 +232,8 @@ class BudgetLedger:
         spent : list of (float, float)
             What `spent` was when this entry was the last.
         """
-        entries, limit, counts, spent = self.entries(), self._filter(), Counter(), []
+        entries, limit, spent = self.entries(), self._filter(), []
+        counts: Counter[tuple[float, float, float | None]] = Counter()
         for entry in entries:
             counts[entry.epsilon, entry.delta, entry.rho] += 1
             spent.append(limit.spent(_with_counts(counts)))
