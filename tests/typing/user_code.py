@@ -23,6 +23,7 @@ from skdpmic import (
     PrivateGridSearch,
     RangeGridSketch,
     characteristic_matrix,
+    count_stream,
     dp_mic_classif,
     kendall_laplace,
     mic_e,
@@ -35,6 +36,7 @@ from skdpmic import (
     private_bounds,
     search_cost,
 )
+from skdpmic.plotting import LedgerDisplay, NoisyCountsDisplay, PlanDisplay, ScoresDisplay, StabilityDisplay
 
 X, y = np.zeros((10, 3)), np.zeros(10)
 PAIR = ((0, 1), (0.0, 1.0))
@@ -105,6 +107,8 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=100, n_features=3)
     assert_type(sketch.update(frame, y).merge(sketch.empty()), RangeGridSketch)
     assert_type(skdpmic.counting.merge_all([sketch, RangeGridSketch.load("sketch")]), RangeGridSketch)
+    assert_type(count_stream(sketch, frame, target="y", n_jobs=2).to_bytes(), bytes)
+    assert_type(RangeGridSketch.from_bytes(memoryview(b"")), RangeGridSketch)
     assert_type(skdpmic.__version__, str)
 
     BudgetLedger("ledger.db")  # type: ignore[call-arg]
@@ -114,4 +118,19 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     plan_release(n_samples="many")  # type: ignore[arg-type]
     plan_release(1000)  # type: ignore[call-arg]
     RangeGridSketch(bounds=(0, 1))  # type: ignore[call-arg]
+    RangeGridSketch.from_bytes("sketch")  # type: ignore[arg-type]
+    count_stream(sketch, frame)  # type: ignore[call-arg]
     print(skdpmic.mic)  # type: ignore[attr-defined]
+
+
+def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
+    assert_type(ScoresDisplay.from_estimator(scorer, confidence=0.9, max_features=5), ScoresDisplay)
+    assert_type(NoisyCountsDisplay.from_estimator(scorer, "age"), NoisyCountsDisplay)
+    assert_type(StabilityDisplay.from_estimator(scorer, k=5).plot(), StabilityDisplay)
+    assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
+    assert_type(LedgerDisplay.from_ledger(ledger), LedgerDisplay)
+
+    ScoresDisplay.from_estimator()  # type: ignore[call-arg]
+    ScoresDisplay.from_estimator(scorer, ax="left")  # type: ignore[arg-type]
+    LedgerDisplay.from_ledger("ledger.db")  # type: ignore[arg-type]
+    PlanDisplay.from_plan(k=5)  # type: ignore[call-arg]
