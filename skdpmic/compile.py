@@ -42,7 +42,7 @@ def call_every_kernel():
 
 
 def main():
-    """Compile, and say what was done; the status that a command should end with: 0 if all is kept on disk."""
+    """Compile, say what was done, and return the exit status of the command: 0 if all is kept on disk."""
     if numba.config.DISABLE_JIT:
         return _failed("nothing is compiled where the environment variable NUMBA_DISABLE_JIT is set.")
     start = time.perf_counter()

@@ -18,13 +18,13 @@ from skdpmic.unchanged import unchanged_on_error
 
 
 class PrivateCorrelation(PrivateMatrixEstimator):
-    """Kendall's correlations of all columns of a table, in one differentially private release.
+    """Kendall's correlations between all columns of a table, in one differentially private release.
 
-    A correlation is Kendall's tau-a: pairs of records that two columns put in the same order, less those that they put
-    in opposite orders, over all pairs. It is in [-1, 1], needs no bounds, and does not change if a column is
-    transformed by a rising function. The whole matrix satisfies (epsilon, delta)-differential privacy: replacing one
-    record, which is a row with all its columns, changes the probability of any outcome by a factor of at most
-    exp(epsilon), apart from delta.
+    A correlation is Kendall's tau-a: the number of pairs of records that two columns put in the same order, less the
+    number that they put in opposite orders, divided by the number of all pairs. It is in [-1, 1], needs no bounds, and
+    does not change if a column is transformed by an increasing function. The whole matrix satisfies (epsilon,
+    delta)-differential privacy: replacing one record, which is a row with all its columns, changes the probability of
+    any outcome by a factor of at most exp(epsilon), apart from delta.
 
     Parameters
     ----------
@@ -53,18 +53,18 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Attributes
     ----------
     correlation_ : ndarray or dataframe of shape (n_features, n_features)
-        The correlation matrix that is nearest to `noisy_correlation_`: with a diagonal of ones and positive
-        semidefinite, as that of the data is, so it is never farther from that one, by the sum of squares. For a
-        dataframe it is a dataframe of the same library with the names of the columns, which are also the index in
-        pandas; in libraries without an index the rows are in the order of the columns.
+        The correlation matrix that is nearest to `noisy_correlation_`: positive semidefinite, with a diagonal of ones,
+        as the matrix of the data is. It is therefore never farther from that matrix than the noisy one, by the sum of
+        squares. For a dataframe, it is a dataframe of the same library with the names of the columns, which are also
+        the index in pandas; in libraries without an index, the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
     untied_shares_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
-        comes with the release at no cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
+        comes with the release at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
     noise_scale_ : float
-        Standard deviation of the noise on each correlation, independent of that on others: about ``9 n_features /
-        n_samples`` at epsilon=1 and delta=1e-6.
+        Standard deviation of the noise on each correlation, which is independent of the noise on others: about
+        ``9 n_features / n_samples`` at epsilon=1 and delta=1e-6.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -81,9 +81,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     Notes
     -----
-    To tell a correlation of 0.1 from none takes about 300 records a column at epsilon=1 and delta=1e-6. Everything that
-    is computed from the matrix is covered by the same budget: partial correlations, clusters of columns, components, a
-    linear model.
+    It takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1 and delta=1e-6. Everything
+    that is computed from the matrix is covered by the same budget: partial correlations, clusters of columns,
+    components, a linear model.
 
     See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
     guarantee: errors raised on invalid data, and time.
@@ -129,13 +129,13 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record a row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
             labels, as `categories` say.
         y : None
-            Not looked at; a target whose correlations are wanted belongs to the columns.
+            Ignored. If the correlations of a target are wanted, make it a column of X.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
-            none of them missing.
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing.
 
         Returns
         -------
@@ -177,8 +177,8 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         Returns
         -------
         lower, upper : ndarrays or dataframes of shape (n_features, n_features)
-            Like `correlation_`, with diagonals of ones. They say nothing of how far a correlation of these records is
-            from that of a population.
+            In the form of `correlation_`, with diagonals of ones. They say nothing about how far a correlation of these
+            records is from that of the population.
         """
         check_published(self)
         check_confidence(confidence)
@@ -189,14 +189,15 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         return tuple(map(self._like, ends))
 
     def pearson_correlation(self) -> Any:
-        """Pearson's correlations, if the columns are normal, or rising functions of normal columns.
+        """Pearson's correlations, if the columns are normal, or increasing functions of normal columns.
 
-        Then they are ``sin(pi/2 tau)`` of Kendall's (Greiner). Costs no privacy: nothing but what was released is used.
+        They are then ``sin(pi/2 tau)``, where tau is Kendall's (Greiner). Costs no privacy: nothing but what was
+        released is used.
 
         Returns
         -------
         ndarray or dataframe of shape (n_features, n_features)
-            The correlation matrix that is nearest to these; like `correlation_`.
+            The correlation matrix that is nearest to these, in the form of `correlation_`.
         """
         check_published(self)
         return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
@@ -227,7 +228,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             )
 
     def _like(self, matrix):
-        """A matrix as `correlation_` is one."""
+        """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
 

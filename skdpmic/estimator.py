@@ -34,7 +34,7 @@ PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
 class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
-    """An estimator but for what it publishes, and what it does with it."""
+    """All of an estimator except what it publishes, and what it does with that."""
 
     def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
         """Score every feature against the target, and keep what is released with noise.
@@ -42,16 +42,17 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         Parameters
         ----------
         X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
-            One record a row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
-            and `categories` say; a missing value is a part of its own, never an error. Dataframes may be of any
-            library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must come
-            in one order, some are in memory at a time. Masked arrays are refused, as their hidden values would be read.
+            One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
+            and `categories` say; missing values form a part of their own, and are never an error. Dataframes may be of
+            any library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must
+            always come in the same order, only some are in memory at a time. Masked arrays are refused, as their hidden
+            values would be read.
         y : array-like of shape (n_samples,)
-            The target, complete; numbers or dates within `target_bounds` (clipped otherwise), or labels out of
-            `classes`. Where X is a dask collection, one too, in partitions of the same rows.
+            The target, without missing values: numbers or dates within `target_bounds` (clipped otherwise), or labels
+            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
-            none of them missing. X is in memory then.
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing. X must then be in memory.
 
         Returns
         -------
@@ -102,7 +103,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         vars(self).pop("_terms", None)
 
     def _measure(self, n_persons, n_features, n_classes):
-        """What suits so many people, each of whom is one row of X unless `max_rows_per_group` is given."""
+        """What suits this many people, each of whom is one row of X unless `max_rows_per_group` is given."""
         statistic, way = statistic_named(self.statistic, self.correction), self._way(n_features)
         measure = way.measure(statistic, self.B, self.c, n_persons, n_classes)
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
@@ -110,7 +111,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     # --- Pay and release: one way, whichever way the data came -----------------------------------------------
 
     def _way(self, n_features):
-        """How the budget is spent on so many features."""
+        """How the budget is spent on this many features."""
         if self.mechanism == "geometric":
             return NoisyTables(self.epsilon, n_features)
         if self.mechanism == "gaussian":
@@ -120,7 +121,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     def _publish(self, records, measure):
         """Charge the ledger, draw the noise, and keep what is private.
 
-        All that follows from public numbers is made before the charge, so that an error in it costs nothing.
+        All that follows from public numbers is computed before the charge, so that an error there costs nothing.
         """
         self._warn(records.n_features, stacklevel=3)
         self._warn_of_labels(records.shape, stacklevel=3)
@@ -172,7 +173,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
 
     def _check_delta_of_mechanism(self):
-        """Refuse a mechanism that cannot do with the delta, or would not use it."""
+        """Refuse a mechanism that needs a delta and has none, or would not use the one it has."""
         if self.mechanism == "gaussian" and self.delta == 0:
             raise ValueError(f"delta must be > 0 with mechanism='gaussian', got {self.delta!r}.")
         if self.mechanism != "gaussian" and self.delta > 0:
@@ -182,7 +183,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
             )
 
     def _warn(self, n_features, stacklevel):
-        """Say what the user should know of a release, before it is paid for."""
+        """Say what the user should know about a release, before it is paid for."""
         for name in self._public_names():
             warn_of_data(name, getattr(self, name), stacklevel + 1)
         if self.max_rows_per_group is not None:
@@ -191,7 +192,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
             warn_of_seed(stacklevel + 1)
 
     def _public_names(self):
-        """Names of the public arguments that are looked at."""
+        """Names of the public arguments that are used."""
         return PUBLIC if statistic_named(self.statistic, self.correction).needs_ranges else ("classes",)
 
     def _broken_by(self):
@@ -204,7 +205,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         warn_of_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
 
     def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
-        """Warn if noise drowns everything, which public numbers tell; whether it does."""
+        """Warn if noise drowns everything, as public numbers show; return whether it does."""
         law = way.law(mechanism, measure, shape)
         if law is None:
             return False
@@ -259,7 +260,7 @@ class PrivateScores(PrivateEstimator):
     # --- Before the data -------------------------------------------------------------------------------------
 
     def plan(self, n_samples: int, n_features: int | None = None) -> ReleasePlan:
-        """How much noise a fit to a table of this shape will have, next to other mechanisms and statistics.
+        """How much noise a fit to a table of this shape will have, compared with other mechanisms and statistics.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
 
@@ -268,7 +269,7 @@ class PrivateScores(PrivateEstimator):
         n_samples : int
             Number of records, at least 4.
         n_features : int, default=None
-            Number of features; needed if neither `bounds` nor `categories` tells.
+            Number of features; needed if neither `bounds` nor `categories` gives it.
 
         Returns
         -------
@@ -280,7 +281,7 @@ class PrivateScores(PrivateEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, epsilon is infinite, or the target's classes are to be read from data.
+            If a parameter is not as described, epsilon is infinite, or the classes are to be read from the data.
 
         Examples
         --------
@@ -305,7 +306,7 @@ class PrivateScores(PrivateEstimator):
         return plan_of_fit(self._way(n_features), measure, self.statistic, request, scales, is_simulated)
 
     def _public_scales(self, n_features):
-        """What kernels will know of the features; without labels, as of any numbers."""
+        """What kernels will know about the features; without labels, the same as about any numbers."""
         if self.categories is None or not statistic_named(self.statistic, self.correction).needs_ranges:
             return [(0.0, 1.0)] * n_features
         nominal = [labels_of(labels, "categories").scale for labels in self.categories.values()]
@@ -332,7 +333,7 @@ class PrivateScores(PrivateEstimator):
         return mechanism.interval(self.scores_, confidence)
 
     def p_values(self, *, n_resamples: int = 9999, random_state: RandomState = 0) -> Floats:
-        """How likely a feature that is independent of the target would have scored as much: noise included.
+        """How likely a feature independent of the target would be to score at least as much, noise included.
 
         Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being
         several features: ``scipy.stats.false_discovery_control`` and scikit-learn's `SelectFdr` do that, or `fdr` of
@@ -341,25 +342,25 @@ class PrivateScores(PrivateEstimator):
         Parameters
         ----------
         n_resamples : int, default=9999
-            With ranks, how many scores of independent variables are simulated: at least 1. No p-value is below
-            ``1 / (n_resamples + 1)`` then.
+            With ranks, how many scores of independent variables are simulated; at least 1. No p-value is then below
+            ``1 / (n_resamples + 1)``.
         random_state : None, int or RandomState, default=0
-            Of these simulations, which hide nothing: with the default, one release has one set of p-values.
+            For these simulations, which hide nothing: with the default, one release always has the same p-values.
 
         Returns
         -------
         p_values : ndarray of shape (n_features,)
-            In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature of the target,
-            its p-value is at most a with probability a at most, for every a. With "chatterjee" and
-            "distance_correlation" that is the law itself, but for the simulation; above 10,000 and 2,000 records, of
-            so many records, with the standard deviation for all. With the other statistics it is an upper bound, as
-            their law depends on how the values are spread, or on ties: near the truth where noise is stronger than
-            chance, and too large where it is not (``docs/how_to/significance.md``).
+            In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
+            of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
+            "distance_correlation" it is exact but for the simulation; above 10,000 and 2,000 records, respectively,
+            only that many are simulated, and their scores scaled to the standard deviation for all records. With the
+            other statistics it is an upper bound, as their law depends on how the values are spread, or on ties: close
+            where noise is stronger than chance, and too large where it is not (``docs/how_to/significance.md``).
 
         Raises
         ------
         AttributeError
-            If no scores with noise of a known law were published, or of people with several rows each, which are not
+            If no scores with noise of a known law were published, or if people have several rows each, which are not
             independent.
         ValueError
             If `n_resamples` is not as described.
@@ -386,7 +387,7 @@ class PrivateScores(PrivateEstimator):
             raise AttributeError(
                 f"{name} needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
             )
-        # What the fit spent tells its mechanism, even if the parameter has been set anew since.
+        # What the fit spent shows which mechanism it used, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_)
 

@@ -16,7 +16,7 @@ from skdpmic.unchanged import unchanged_on_error
 
 
 class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
-    """Select features one after another by what each adds to those before, under differential privacy.
+    """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
     correlations of all features and the target at once, in a matrix of Kendall's correlations with noise, as
@@ -28,7 +28,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     Parameters
     ----------
     k : int or "all", default=10
-        How many features to keep; at least 1. After a fit another k costs nothing.
+        How many features to keep; at least 1. After a fit, another k costs nothing.
     epsilon : float, default=1.0
         Privacy budget of one `fit`; above 0. Infinity selects without noise.
     delta : float, default=1e-6
@@ -59,9 +59,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     ranking_ : ndarray of shape (n_features,)
         Place of each feature in the order in which they are taken, 1 for the first.
     r2_path_ : ndarray of shape (n_features,)
-        Estimate of the R squared of a linear model of the first feature taken, of the first two, and so on, from the
-        matrix; for ranks, or where columns are made normal. Too high where noise is large, as features are chosen for
-        it.
+        Estimate, from the matrix, of the R squared of a linear model with the first feature taken, with the first two,
+        and so on; of ranks, or of columns that were made normal. Too high where noise is large, as features are chosen
+        for a high value.
     correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         Kendall's correlations of the features and, last, the target: the correlation matrix that is nearest to
         `noisy_correlation_`.
@@ -88,11 +88,12 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
 
     Notes
     -----
-    Where features are near copies it finds more than the best single ones once `noise_scale_` is below about 0.1: some
-    100 records a feature at epsilon=1 and delta=1e-6. With more noise, or where no feature repeats another,
-    DPMICSelector with ``release="support"`` chooses better (``docs/how_to/correlation.md``). The noise is known, so
-    it is taken into account: correlations among features that it may have made are shrunk, the matrix is brought to
-    the nearest correlation matrix, and a ridge keeps what is left of a feature from being noise alone.
+    Where features are near copies of one another, it finds more than the best single features do once `noise_scale_` is
+    below about 0.1, which takes about 100 records per feature at epsilon=1 and delta=1e-6. With more noise, or where no
+    feature repeats another, DPMICSelector with ``release="support"`` chooses better (``docs/how_to/correlation.md``).
+    The size of the noise is known, so it is taken into account: correlations among features that may be due to noise
+    are shrunk, the matrix is replaced by the nearest correlation matrix, and a ridge keeps what is left of a feature
+    from being noise alone.
 
     Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
 
@@ -144,13 +145,13 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record a row; at least 4 rows. Columns hold numbers, dates, durations or booleans, or labels, as
+            One record per row; at least 4 rows. Columns hold numbers, dates, durations or booleans, or labels, as
             `categories` say.
         y : array-like of shape (n_samples,)
-            The target, complete: numbers or dates, or labels out of `classes`.
+            The target, without missing values: numbers or dates, or labels from `classes`.
         groups : array-like of shape (n_samples,), default=None
-            Whose each row is, given if and only if `max_rows_per_group` is: labels of at least 4 people, hashable, and
-            none of them missing.
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing.
 
         Returns
         -------

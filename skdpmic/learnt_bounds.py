@@ -43,13 +43,13 @@ def private_bounds(
     """Learn knots for `bounds` and `target_bounds` from the data, under epsilon-differential privacy.
 
     For columns whose range is not public knowledge, or that are skewed. About equally many values lie between any two
-    neighbouring knots. Nothing needs to be known of the values, neither their sign nor their size.
+    neighbouring knots. Nothing needs to be known about the values, not even their sign or their size.
 
     Parameters
     ----------
     X : array-like of shape (n_samples,) or (n_samples, n_features), or dataframe
-        Numbers, dates or durations, one record per row; at least 4. Missing values are ignored. Columns of booleans,
-        and of types that declare their labels, are left out.
+        Numbers, dates or durations, one record per row; at least 4 rows. Missing values are ignored. Columns of
+        booleans, and of types that declare their labels, are left out.
     epsilon : float
         Privacy budget of all columns together, above 0; each column has an equal share of it. Infinity gives quantiles
         without noise.
@@ -79,22 +79,22 @@ def private_bounds(
     PrivacyLeakWarning
         If `random_state` is not None.
     UserWarning
-        If n_samples times epsilon is below 48 for each column, too little to learn anything. Then knots that do not
-        depend on the data are returned, and nothing is charged.
+        If n_samples times the epsilon of each column is below 48, which is too little to learn anything. Knots that do
+        not depend on the data are then returned, and nothing is charged.
 
     Notes
     -----
-    The median is drawn by the exponential mechanism, then the medians of what lies on either side of it, and so on: 1,
-    3, 7, 15 or 31 quantiles; the larger n_samples times epsilon is for each column (48, 144, 336, 720 and 1488), the
-    more of them. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
+    The median is drawn by the exponential mechanism, then the medians of what lies on either side of it, and so on, for
+    1, 3, 7, 15 or 31 quantiles: those need n_samples times the epsilon of each column to be at least 48, 144, 336, 720
+    and 1488. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
     many values are missing stays private.
 
     Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others.
 
     What is protected is one row: a person with m rows is protected at m times epsilon.
 
-    What is made with the knots has a cost of its own, and the same records pay for both. For one pair of columns, a
-    third to a half of the sum is best spent on the knots (``docs/results/defaults.md``).
+    Whatever is released with the knots has a cost of its own, and the same records pay for both. For one pair of
+    columns, it is best to spend a third to a half of the sum on the knots (``docs/results/defaults.md``).
 
     Examples
     --------

@@ -71,14 +71,14 @@ def _ranks(column, scale):
 class PrivateMatrixEstimator(PrivateEstimator):
     """An estimator that releases a noisy matrix of Kendall's correlations, and what follows from it."""
 
-    # What other estimators are asked for, and what is of no use here, or the same for all.
+    # Parameters of other estimators that are of no use here, or the same for all.
     statistic, mechanism = "kendall", "gaussian"
     bounds = target_bounds = correction = B = c = None
     classes: ColumnLike | None = None
-    _n_targets = 0  # columns of the matrix that are no features
+    _n_targets = 0  # columns of the matrix that are not features
 
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
-        """Standard deviation of the noise on each correlation, `noise_scale_`, that a fit to such a table will have.
+        """Standard deviation of the noise on each correlation, `noise_scale_`, in a fit to a table of this shape.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
 

@@ -70,7 +70,7 @@ def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
 
 
 class PrivateEstimatorOfPieces(PrivateScores):
-    """An estimator whose records may be counted first, wherever they are, and published later."""
+    """An estimator that can count records first, wherever they are, and release its scores later."""
 
     _sketch: RangeGridSketch
 
@@ -78,12 +78,12 @@ class PrivateEstimatorOfPieces(PrivateScores):
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and keep what is released with noise.
 
-        The release is that of `fit` on the records that were counted; with one seed, the same numbers.
+        The release is that of `fit` on the records that were counted; with the same seed, it is the same numbers.
 
         Parameters
         ----------
         sketch : RangeGridSketch
-            At least 4 records. It stays as it is, and as sensitive as the data.
+            Of at least 4 records. It is not changed, and stays as sensitive as the data.
 
         Returns
         -------
@@ -94,8 +94,8 @@ class PrivateEstimatorOfPieces(PrivateScores):
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
-            those of the sketch, or if `mechanism` needs other counts. What is None, "auto", or a B that is an exponent,
-            is taken from the sketch. The estimator is then left as it was.
+            those of the sketch, or if `mechanism` needs other counts. The estimator is then left as it was. A parameter
+            that is None or "auto", or a B that is an exponent, is taken from the sketch.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
@@ -123,13 +123,13 @@ class PrivateEstimatorOfPieces(PrivateScores):
             As in `fit`, but in memory, and with any number of rows.
         y : array-like of shape (n_chunk_samples,)
         n_expected : int, default=100_000
-            How many records there will be in all, about; public. The first call chooses by it what depends on
-            n_samples: B if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
+            About how many records there will be in all; public. The first call uses it to choose what depends on
+            n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
 
         Returns
         -------
         self : object
-            With the chunk counted.
+            The estimator, with the chunk counted.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
 
     @_if(_check_adds_up, _check_one_pass)
     def publish(self) -> Self:
-        """Publish what `fit` would publish of all chunks since the last `publish`, and drop their counts.
+        """Publish what `fit` would publish for all chunks since the last `publish`, and drop their counts.
 
         Returns
         -------
@@ -162,9 +162,9 @@ class PrivateEstimatorOfPieces(PrivateScores):
         Raises
         ------
         NotFittedError
-            If there was no `partial_fit` since the last `publish` or `fit`.
+            If there has been no `partial_fit` since the last `publish` or `fit`.
         ValueError
-            If there are fewer than 4 records, or parameters do not agree with those at the first `partial_fit`.
+            If there are fewer than 4 records, or the parameters do not agree with those at the first `partial_fit`.
         BudgetError
             If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
 
@@ -173,7 +173,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If there are so many more or fewer records than `n_expected` that the scores suffer from it.
+            If the number of records is so far from `n_expected` that the scores suffer from it.
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
@@ -192,14 +192,14 @@ class PrivateEstimatorOfPieces(PrivateScores):
         n_features: int | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> RangeGridSketch:
-        """The sketch that this estimator needs, without records: to be filled elsewhere and given to `fit_sketch`.
+        """An empty sketch for this estimator, to be filled elsewhere and given to `fit_sketch`.
 
         Parameters
         ----------
         n_samples : int
-            How many records there will be in all, about; public. Everything that depends on it is chosen here.
+            About how many records there will be in all; public. Everything that depends on it is chosen here.
         n_features : int, default=None
-            Number of features; needed if neither `bounds` nor `feature_names` tells.
+            Number of features; needed if neither `bounds` nor `feature_names` gives it.
         feature_names : array-like of str, default=None
             Names of the features.
 
@@ -225,7 +225,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         return super().__getstate__()
 
     def _check_one_pass(self):
-        """Raise if records have to be read again when the first scores are known."""
+        """Raise if records have to be read again once the first scores are known."""
 
     # --- Read ------------------------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         return super()._read(X, y, groups)
 
     def _count_batches(self, X, y):
-        """The sketch of a LazyFrame, of which some rows are in memory at a time."""
+        """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
         _check_public(self)
         refuse_masked(y, "y")
         y = without_data(np.asarray, y.collect().to_series() if is_lazy(y) else y)
@@ -257,11 +257,11 @@ class PrivateEstimatorOfPieces(PrivateScores):
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
         check_enough(n_samples)
         sketch = count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y)
-        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # an error, if too large for so many
+        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
         return sketch
 
     def _sketch_for(self, n_samples, n_features, names, declared=None):
-        """An empty sketch for a table at hand, whose columns dicts must match by their names."""
+        """An empty sketch for a table at hand, whose column names dicts must match."""
         feature_axes(self.bounds, self.categories, n_features, names, declared)
         return self._empty_sketch(n_samples, n_features, names, declared)
 
@@ -279,7 +279,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         )
 
     def _accept(self, sketch, recount=None):
-        """The records of a sketch, if it is one of this estimator's, and its measure; they may be counted anew."""
+        """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
         check_publishable(sketch, self)
         self._forget()
         self.n_features_in_ = sketch.n_features_in_

@@ -58,13 +58,13 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
     scored on the others. One record affects the scores of one subset only, so the mean score of a candidate moves by at
     most one subset's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The
-    estimator need not be private, and the score may be any, but **nothing may go from one fit to another**: a fit and
-    its score may depend on their own rows, the parameters and their own random numbers only (see the notes).
+    estimator need not be private, and any score may be used, but **nothing may pass from one fit to another**: a fit
+    and its score may depend only on their own rows, the parameters and their own random numbers (see the notes).
 
     Parameters
     ----------
     estimator : estimator
-        What is tuned; usually a pipeline with a private selector and a model.
+        What to tune; usually a pipeline with a private selector and a model.
     param_grid : dict or list of dicts
         As in scikit-learn's GridSearchCV.
     epsilon : float, default=1.0
@@ -72,10 +72,10 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         estimators cost.
     n_subsets : int or "auto", default="auto"
         Number of subsets, at least 2, and at most a quarter of the number of rows. More subsets need less noise, whose
-        scale is ``2 / (n_subsets epsilon)`` of the range of the score, but each is smaller. "auto" is the square root
-        of the number of rows, where a quarter allows it.
+        scale is ``2 / (n_subsets epsilon)`` times the range of the score, but each subset is smaller. "auto" is the
+        square root of the number of rows, or a quarter of that number if that is less.
     scoring : str, callable or None, default=None
-        As in GridSearchCV; a single score. None is the estimator's own: accuracy or R squared.
+        As in GridSearchCV; a single score. None is the estimator's own score: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
         Public range of the score; scores outside are clipped. For an error such as ``neg_mean_squared_error``, give the
         largest error that matters.
@@ -87,8 +87,8 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         Where the cost of the choice is written before any candidate is fitted. The private estimators inside
         `estimator` write that of the refit to their own `ledger`.
     n_jobs : int, default=None
-        Number of parallel jobs (see joblib): fits. In processes, as is joblib's default; threads take turns, because
-        they share the global random generators.
+        Number of fits that run in parallel (see joblib), by default in processes; threads take turns, because they
+        share the global random generators.
     verbose : int, default=0
         Whether `fit` prints how many fits in the subsets are done, and the time that they took: 0 prints nothing, 1
         about ten lines, 2 one for each fit. Time is outside the guarantee: show the lines to no one but yourself.
@@ -114,7 +114,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     classes_ : ndarray of shape (n_classes,)
         Labels that the best estimator knows, if it is a classifier.
     n_features_in_ : int
-        Number of features, if the best estimator has it; likewise `feature_names_in_`.
+        Number of features, if the best estimator knows it; likewise `feature_names_in_`.
 
     See Also
     --------
@@ -125,11 +125,12 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     What is private is the choice: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is
     as private as it is by itself; an ordinary scikit-learn model is not.
 
-    scikit-learn's estimators let nothing go from one fit to another once the generators that they share are out of the
-    way: each fit in a subset has NumPy's global generator and that of Python's random seeded for itself alone, and both
-    go on afterwards as if there had been no fit. What else a process keeps is not seen: a random generator of a library
-    (torch), a cache on a class or a module, a scoring function that remembers, a limit of time. With these, a record
-    can affect all subsets, and the choice is not private. A warning names the classes that are not known.
+    scikit-learn's estimators pass nothing from one fit to another once the generators that they share are out of the
+    way: for each fit in a subset, NumPy's global generator and that of Python's random module are seeded for that fit
+    alone, and both go on afterwards as if there had been no fit. Whatever else a process keeps is not seen: a random
+    generator of a library (torch), a cache on a class or a module, a scoring function that remembers, a time limit.
+    With these, a record can affect all subsets, and the choice is not private. A warning names the classes that are not
+    known.
 
     In the subsets, the private estimators inside `estimator` get `n_subsets` times their epsilon, which makes their
     noise about as large as that of the refit, and no ledger; nothing they release in the subsets leaves them. A private
@@ -211,9 +212,9 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         Raises
         ------
         ValueError
-            If a parameter, also of a step of a candidate, is not as described, or does not fit the columns or the rows,
-            if it is unknown how often the estimator fits a private one inside it, or if every candidate fails in every
-            subset. All but that is told before the charge.
+            If a parameter, or one of a step of a candidate, is not as described or does not suit the columns or the
+            rows; if it is unknown how often the estimator fits a private one inside it; or if every candidate fails in
+            every subset. All but the last are raised before the charge.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -222,8 +223,8 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If `ledger` is None while a private estimator inside has one: then the choice is written nowhere. If a
-            candidate holds an estimator that is neither scikit-learn's nor of this package.
+            If `ledger` is None while a private estimator inside has one, so that the choice is written nowhere; or if a
+            candidate holds an estimator that belongs neither to scikit-learn nor to this package.
         """
         with unchanged_on_error(self):
             self._check_parameters()

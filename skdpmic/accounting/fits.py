@@ -1,4 +1,4 @@
-"""What one fit costs, with all private estimators inside of what is fitted."""
+"""What one fit costs, with all private estimators inside what is fitted."""
 
 import functools
 import math
@@ -23,7 +23,7 @@ from skdpmic.scorer import dp_mic_classif, dp_mic_regression
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
 
-# What fits each estimator in it once when it is fitted.
+# Those that fit each estimator inside them once when they are fitted.
 _FITS_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor, *UNIVARIATE)
 
 
@@ -41,7 +41,7 @@ def cost_of_fit(estimator):
     Raises
     ------
     ValueError
-        If a private estimator is inside another one that fits it nobody knows how many times, or if there is a private
+        If a private estimator is inside another one that fits it an unknown number of times, or if there is a private
         search inside.
     """
     if is_private(estimator):
@@ -86,7 +86,7 @@ def given_the_table(estimator, n_features, names):
     n_features : int or None
         Columns of the table.
     names : sequence of str, None or UNKNOWN
-        Their names, if they have some.
+        Their names, if they have any.
 
     Yields
     ------

@@ -22,16 +22,16 @@ _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 
 @dataclass(frozen=True, repr=False)
 class SearchCost:
-    """What a search, a cross-validation or a fit will spend at most.
+    """The most that a search, a cross-validation or a fit will spend.
 
     Attributes
     ----------
     epsilon, delta : float
-        Privacy cost of all fits together, by basic composition: a record is not in every training fold.
+        Privacy cost of all fits together, by basic composition over the training sets that a record can be in.
     n_fits : int
         Fits of private estimators, each of which is an entry in a ledger.
     charged_epsilon, charged_delta : float
-        What a ledger is charged, which counts every fit. With composition="zcdp" it adds up to less.
+        What a ledger is charged, which counts every fit. With composition="zcdp", it adds up to less.
     """
 
     epsilon: float
@@ -60,8 +60,8 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         anywhere inside.
     cv : int, cross-validation generator, iterable or None, default=None
         For anything that is not a search: None gives the cost of one fit; any other value gives that of
-        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (These
-        take None for 5.)
+        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (For
+        these, None means 5.)
     n_samples : int, default=None
         Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
 
@@ -94,10 +94,10 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which is never
     answered from a cache.
 
-    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, except one if the
-    folds are those of GroupKFold or StratifiedGroupKFold; its groups must then be the people.
+    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, or in all but one if
+    the folds are those of GroupKFold or StratifiedGroupKFold, whose groups must then be the people.
 
-    That holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
+    All this holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
     splits by group look at all records: there the cost may be higher than stated, without a general bound
     (``docs/theory/search.md``).
 
@@ -222,7 +222,7 @@ def cost_of_candidate(estimator, parameters):
 
 
 def _costs_at_random(search, n_candidates):
-    """As many times the largest cost as candidates can be drawn."""
+    """The largest cost, as many times as candidates can be drawn."""
     grids = search.param_distributions
     grids = [grids] if isinstance(grids, dict) else list(grids)
     if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 
 from skdpmic.exceptions import PrivacyLeakWarning
 
-# Where one record has another label, or group, these may deal other records into other folds, too.
+# If one record has another label or group, these may put other records into other folds, too.
 _BY_RECORDS = (
     StratifiedKFold,
     StratifiedGroupKFold,
@@ -38,7 +38,7 @@ _BY_RECORDS = (
 
 
 def warn_of_splits_by_records(cv, estimator, has_people):
-    """Warn if one record, or one person, can change in which training sets others are."""
+    """Warn if one record, or one person, can change which training sets others are in."""
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
     kind = StratifiedKFold if is_default else type(cv)
     if has_people and not _deals_groups_by_lot(cv):

@@ -1,4 +1,4 @@
-"""Counting a LazyFrame of Polars that `fit` was given, some rows at a time, against the target that lies apart."""
+"""Counting a LazyFrame of Polars that `fit` was given, some rows at a time, with a target that is held apart."""
 
 from skdpmic.counting.chunks import count_against, count_into
 from skdpmic.counting.streams import frames_of

@@ -8,14 +8,14 @@ _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that
 
 
 def count_into(sketch, estimator, X, y, n_jobs, reset):
-    """Count a chunk of which `estimator` takes note, or whose names it compares."""
+    """Count a chunk whose column names `estimator` takes on if `reset`, and otherwise compares."""
     columns = read_chunk(estimator, X, sketch.description.axes, reset)
     target = make_target(y, columns.shape[1], sketch.description.target, sketch.classes, estimator)
     _add(sketch, columns, target, n_jobs)
 
 
 def count_against(sketch, estimator, X, j, n_jobs):
-    """Count a chunk, whose names `estimator` compares, with feature j, for which the sketch was made."""
+    """Count a chunk, whose column names `estimator` compares, with feature j, for which the sketch was made."""
     columns = read_chunk(estimator, X, sketch.description.axes, reset=False)
     (column,) = columns[j : j + 1]
     _add(sketch, columns, target_of_feature(column, sketch.scales[j]), n_jobs)

@@ -16,12 +16,12 @@ _MERGED_AT_ONCE = 8
 
 
 def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
-    """The sketch of the records of all: what to reduce, several at a time.
+    """Merge sketches into one of all their records: the reduce step, for any number of sketches at a time.
 
     Parameters
     ----------
     sketches : iterable of RangeGridSketch
-        They stay as they are.
+        They are not changed.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def _partitions(X, y):
 
 
 def _tasks(collection):
-    """A task for each partition; dask may read several small files in one, but not the same of X as of y."""
+    """A task for each partition; dask may read several small files as one, but not the same ones for X as for y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
     tasks = collection.to_delayed()
@@ -118,7 +118,7 @@ def n_rows(X):
 
 
 def _with_whole_rows(X):
-    """A collection no row of which is in two partitions."""
+    """A collection none of whose rows is spread over two partitions."""
     return X.rechunk({1: -1}) if hasattr(X, "chunks") else X
 
 

@@ -1,4 +1,4 @@
-"""What MICr needs to know of a table, collected piece by piece: exact counts on public grids, which add up."""
+"""What MICr needs to know about a table, collected piece by piece: exact counts on public grids, which add up."""
 
 import copy
 import numbers
@@ -42,7 +42,7 @@ class RangeGridSketch:
         Public labels of nominal features, by name or number. Columns of booleans also need an entry here, as there is
         no table to declare them.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target. Exactly one of `target_bounds` and `classes` is given.
+        Public range of a continuous target. Give exactly one of `target_bounds` and `classes`.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order.
     statistic : {"mic_r", "mtv_r"}, default="mic_r"
@@ -53,14 +53,14 @@ class RangeGridSketch:
         of records.
     c : float, default=None
         How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
-        parts. By default 5, or, with `n_parts`, what follows from these.
+        parts. By default 5, or, with `n_parts`, what follows from that.
     correction : None or "miller-madow", default="miller-madow"
         Correction for what grids show by chance, as in :class:`DPMICScorer`.
     n_parts : int, default=None
         If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
         many parts of the feature, and of a continuous target; from 2 to 100.
     n_features : int, default=None
-        Number of features; needed if neither `bounds` nor `feature_names` tells.
+        Number of features; needed if neither `bounds` nor `feature_names` gives it.
     feature_names : array-like of str, default=None
         Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features
         have no names.
@@ -72,8 +72,8 @@ class RangeGridSketch:
     n_classes : int or None
         Number of classes; None with a continuous target.
     nbytes : int
-        Memory that the counts take. At B = 150 and c = 5 a feature has 45 kB, and 320 kB at B = 400 and c = 8; without
-        a correction 330 kB and 4 MB; with classes, or for MTVr, up to 20 kB.
+        Memory that the counts take. A feature takes 45 kB at B = 150 and c = 5, and 320 kB at B = 400 and c = 8;
+        without a correction, 330 kB and 4 MB; with classes, or for MTVr, up to 20 kB.
     description : Description
         What is public about the table: the axes of features and target, and names.
     scales : list of length n_features
@@ -81,7 +81,7 @@ class RangeGridSketch:
     classes, statistic, correction, B, c, n_parts
         As above, checked.
     measure : Measure
-        What follows from them: the grids, and how far one record can move a score.
+        What follows from these: the grids, and how far one record can move a score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -141,7 +141,7 @@ class RangeGridSketch:
 
     @classmethod
     def described(cls, description, *, statistic, B, c, correction, n_parts):
-        """The sketch of a table that is described already; for the estimators, and files."""
+        """The sketch of a table that has been described already; for the estimators, and for files."""
         sketch = cls.__new__(cls)
         sketch._set_up(description, statistic, B, c, correction, n_parts)
         return sketch
@@ -162,7 +162,7 @@ class RangeGridSketch:
         self._grids = self.measure.counts(None if description.target is None else description.target.scale)
         self._starts = self._place_features()
         self._counts = self._zeros()
-        self._is_torn = False  # an update began and did not end, so that features may have counted different records
+        self._is_torn = False  # an update began and did not end, so features may have counted different records
 
     def _zeros(self):
         return np.zeros(self._starts[-1], dtype=np.uint32)
@@ -196,10 +196,11 @@ class RangeGridSketch:
 
         Parameters
         ----------
-        X : array-like of shape (n_chunk_samples, n_features)
-            Real numbers, one record a row; may have no rows. No dates and no masked arrays, as in `fit`.
+        X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
+            One record per row; may have no rows. Columns hold what `bounds` and `categories` say; masked arrays are
+            refused, as in `fit`.
         y : array-like of shape (n_chunk_samples,)
-            The target; numbers within `target_bounds` (clipped otherwise), or labels out of `classes`.
+            The target; numbers or dates within `target_bounds` (clipped otherwise), or labels from `classes`.
         n_jobs : int, default=None
             Number of parallel jobs (see joblib).
 
@@ -210,16 +211,16 @@ class RangeGridSketch:
         Raises
         ------
         ValueError, TypeError
-            If the chunk is not as described; no value is quoted, and the sketch is as it was.
+            If the chunk is not as described; no value is quoted, and the sketch is left as it was.
         """
         refuse_dask(X)
         count_into(self, self, X, y, n_jobs, reset=False)
         return self
 
     def merge(self, other: Self) -> Self:
-        """The sketch of the records of both, which stay as they are.
+        """Merge two sketches into one of the records of both; neither is changed.
 
-        Associative and commutative. Records that both have seen are counted twice.
+        Associative and commutative. Records that both have counted count twice.
 
         Parameters
         ----------
@@ -284,14 +285,14 @@ class RangeGridSketch:
     def to_bytes(self) -> bytes:
         """The sketch as bytes, which are as sensitive as the data: they hold exact counts, without noise.
 
-        Equal sketches have equal bytes, on every machine and whatever order their records came in. No pickle: nothing
-        in them can be executed. `skdpmic/counting/sketch_format.py` describes the format.
+        Equal sketches have equal bytes, on every machine and whatever order their records came in. They are not a
+        pickle: nothing in them can be executed. `skdpmic/counting/sketch_format.py` describes the format.
 
         Returns
         -------
         bytes
-            Four for each count, after what is public. ``zlib.compress(data, 1)`` makes them three to ten times smaller,
-            as most counts are small.
+            Four for each count, after the bytes of what is public. ``zlib.compress(data, 1)`` makes them three to ten
+            times smaller, as most counts are small.
 
         Raises
         ------
@@ -311,7 +312,7 @@ class RangeGridSketch:
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """The sketch that `to_bytes` made bytes of.
+        """The sketch from which `to_bytes` made these bytes.
 
         Parameters
         ----------
@@ -324,9 +325,9 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            If the bytes are none that `to_bytes` made, are damaged or incomplete, are of another version of the format,
-            or if a feature has counted more or fewer records than there are. A checksum finds damage, not somebody who
-            made up counts and the checksum, too.
+            If the bytes were not made by `to_bytes`, are damaged or incomplete, or are of another version of the
+            format, or if a feature has counted more or fewer records than there are. A checksum finds damage; it does
+            not stop somebody who makes up counts and their checksum.
         """
         sketch = unpack(data, cls.described)
         check_whole(sketch)
@@ -335,7 +336,7 @@ class RangeGridSketch:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bytes of the sketch to a file, which is as sensitive as the data.
 
-        Only the owner may read the file. It appears when it is complete, in the place of an older one.
+        Only the owner may read the file. It appears only when it is complete, and replaces an older one.
 
         Parameters
         ----------
@@ -358,7 +359,7 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            As of :meth:`from_bytes`.
+            As for :meth:`from_bytes`.
         """
         return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 

@@ -7,8 +7,8 @@ The format, so that other programs can read it, in this order:
 3. the counts, feature by feature: unsigned integers of 4 bytes, little-endian, without compression;
 4. the SHA-256 of all bytes before, 32 bytes.
 
-Equal sketches have equal bytes on every machine, which those of a numpy or Arrow archive need not have: these depend on
-the versions of the libraries that write and compress them.
+Equal sketches have equal bytes on every machine. A numpy or Arrow archive would not guarantee that: its bytes depend on
+the versions of the libraries that write and compress it.
 """
 
 import contextlib
@@ -107,7 +107,7 @@ def _without_records(line, described):
 
 
 def _or_foreign(function, *arguments):
-    """``function(*arguments)``, or whatever is wrong with them in words that quote nothing."""
+    """``function(*arguments)``, or an error that says what is wrong with them in words that quote nothing."""
     try:
         return function(*arguments)
     except MemoryError:

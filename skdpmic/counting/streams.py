@@ -1,4 +1,4 @@
-"""Counting a table that is never in memory as a whole: whatever gives its rows some at a time, as dataframes do."""
+"""Counting a table that is never in memory as a whole, from whatever gives its rows some at a time as dataframes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _ROWS = 2**17  # counted at once, about: adding the counts of one row takes as l
 
 
 def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: int | None = None) -> RangeGridSketch:
-    """Count all rows of a table that an engine streams, some at a time, without holding the whole.
+    """Count all rows of a table that an engine streams, some at a time, without holding the whole table.
 
     Costs no budget: nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an estimator draws
     the noise, and pays.
@@ -23,7 +23,7 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     Parameters
     ----------
     empty : RangeGridSketch
-        From `empty_sketch` of an estimator, with the names of the features. It stays as it is.
+        From `empty_sketch` of an estimator, with the names of the features. It is not changed.
     stream : dataframe, LazyFrame, Arrow stream, dataset, or iterable of dataframes or Arrow batches
         A dataframe of any library that narwhals knows; a LazyFrame of Polars; anything with ``__arrow_c_stream__``,
         such as a relation of DuckDB or a RecordBatchReader; a dataset or scanner of pyarrow; or an iterable of these,
@@ -42,14 +42,14 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     Raises
     ------
     ValueError, TypeError
-        If the columns are not those of `empty` and `target`, or hold other than what `empty` says, or if the target has
-        missing values; no value is quoted. If the engine fails on the way, the error says of what kind its error is.
+        If the columns are not those of `empty` and `target`, or do not hold what `empty` says, or if the target has
+        missing values; no value is quoted. If the engine fails on the way, the error names only the kind of its error.
     ImportError
         If pyarrow is needed and not installed.
 
     See Also
     --------
-    RangeGridSketch.update : Counts arrays, and dataframes with the target apart.
+    RangeGridSketch.update : Counts arrays, and dataframes that do not hold the target.
     DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
 
     Examples
@@ -117,7 +117,7 @@ def frames_of(stream):
 
 
 def _joined(frames):
-    """Small dataframes that follow one another as one, if their columns are of the same types."""
+    """Small dataframes that follow one another, joined into one if their columns are of the same types."""
     waiting = []
     for frame in frames:
         if waiting and (sum(map(len, waiting)) >= _ROWS or not _fit_together(waiting[0], frame)):
@@ -137,7 +137,7 @@ def _as_one(frames):
 
 
 def _batches(stream):
-    """What a stream gives at a time, as dataframes of any library, or tables of Arrow."""
+    """What a stream gives at a time: dataframes of any library, or tables of Arrow."""
     if nw.dependencies.is_into_dataframe(stream):
         return iter([stream])
     if is_lazy(stream):
@@ -187,7 +187,7 @@ def _pyarrow():
 
 
 def _without_words(batches):
-    """The same batches; of an error on the way only its kind is told, as an engine's words may quote a value."""
+    """The same batches; only the kind of an error on the way is passed on, as an engine's words may quote a value."""
     while True:
         try:
             batch = next(batches)

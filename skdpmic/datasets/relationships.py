@@ -67,7 +67,7 @@ def make_relationship(
         ``"F1"`` ... ``"F21"``, a key of `RELATIONSHIPS`.
     n_samples : int, default=100
     r2 : float, default=None
-        A level of noise, one of `R2_LEVELS`; the sample then comes from
+        The level of noise, one of `R2_LEVELS`; the sample then comes from
         :func:`skdpmic.datasets.relationship`. None for no noise: points spread evenly at random, by arc
         length, over the part of the graph within the unit square.
     random_state : int, RandomState instance or None, default=None
@@ -120,17 +120,17 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
 
     Notes
     -----
-    The relationships are F1 ... F21 of Appendix E.2.1 of [1]_, with these decisions where it leaves room:
+    The relationships are F1 ... F21 of Appendix E.2.1 of [1]_, with these decisions where it leaves details open:
 
     - The linear part of F3 and F4 is ``2x - 0.5`` as in the code published with [1]_; ``2(x - 0.05)`` as printed would
       put half of the graph above 1.
-    - F1 ... F4, F7, F8, F11 and F13 still leave [0, 1] for some x in [0, 1]. Centres lie on the part of the graph
-      within the unit square only, F being kept as it is.
-    - Evenly spaced is by arc length, both ends included, so that steep parts have their centres too. The pieces of
+    - F1 ... F4, F7, F8, F11 and F13 still leave [0, 1] for some x in [0, 1]. Centres lie only on the part of the
+      graph within the unit square; F is kept as it is.
+    - Even spacing is by arc length, both ends included, so that steep parts have their centres too. The pieces of
       F20 and F21 miss each other by 0.0008 and 0.011 as printed; these jumps count as vertical parts.
     - R² is the squared Pearson correlation of F(X) and Y for (X, Y) from the distribution returned, in which X is
-      noisy too and the unit square cuts off the noise, following [2]_. It is computed by quadrature, and the
-      standard deviation solves for it.
+      noisy too and the unit square cuts off the noise, following [2]_. It is computed by quadrature, and solved
+      for the standard deviation.
 
     References
     ----------
@@ -163,7 +163,7 @@ def load_mic_star() -> dict[tuple[str, float], float]:
     Returns
     -------
     dict
-        From (name, r2) to MIC*, to six decimals. Master partitions of twice the size move it by up to
+        From (name, r2) to MIC*, to six decimals. Master partitions of twice the size change it by up to
         0.004.
 
     Examples

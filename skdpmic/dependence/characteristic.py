@@ -15,7 +15,7 @@ from skdpmic.hints import ColumnLike, Master, Range
 
 
 class BestGrid(NamedTuple):
-    """The grid of the largest entry. A cell holds its lower edges; the last one of an axis also the upper edge."""
+    """The grid of the largest entry. A cell includes its lower edges; the last one of an axis also its upper edge."""
 
     x_edges: np.ndarray  # (n_x_parts + 1,) ascending
     y_edges: np.ndarray  # (n_y_parts + 1,) ascending
@@ -25,8 +25,8 @@ class BestGrid(NamedTuple):
 class CharacteristicMatrix:
     """All entries of a characteristic matrix, and the statistics made of them. Holds no records.
 
-    Made by :func:`characteristic_matrix`: MIC, MAS, MEV and MCN are those of [1]_, TIC is that of
-    [2]_, GMIC that of [3]_.
+    Made by :func:`characteristic_matrix`. MIC, MAS, MEV and MCN are those of [1]_, TIC is that of [2]_, and GMIC that
+    of [3]_.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ class CharacteristicMatrix:
     def gmic(self, p: float = -1) -> float:
         """Generalized Mean Information Coefficient: the power mean of the maximal characteristic matrix.
 
-        Its entry for k, l is the largest ``M[i, j]`` with ``i j <= k l``. It falls from MIC at ``p = inf`` to
-        ``M[2, 2]`` at ``p = -inf``: the smaller p, the more it favours simple relationships.
+        The entry of that matrix for k, l is the largest ``M[i, j]`` with ``i j <= k l``. GMIC falls from MIC at
+        ``p = inf`` to ``M[2, 2]`` at ``p = -inf``: the smaller p, the more it favours simple relationships.
 
         Parameters
         ----------
@@ -104,8 +104,8 @@ class CharacteristicMatrix:
         -------
         BestGrid
             Fields `x_edges`, `y_edges` and `counts`. At both ends, the edges are those of the data (MICe) or the bounds
-            (MICr); in between, they lie halfway between neighbouring values or on the range equipartition. Parts may be
-            fewer than the entry says, if ties or the master partition leave no more.
+            (MICr); in between, they lie halfway between neighbouring values or on the range equipartition. There may
+            be fewer parts than the entry says, if ties or the master partition allow no more.
         """
         return self._best_grid
 
@@ -202,7 +202,7 @@ def _range_edges(bounds, size):
 
 
 def _edges_between(column, ends):
-    """Edges that leave so many records below: halfway between neighbouring values, and the data's ends."""
+    """Edges with given numbers of records below: halfway between neighbouring values, and the data's ends."""
     first_group = np.searchsorted(column.ends, ends[1:-1].astype(np.uint64))
     below, above = column.values[first_group - 1], column.values[first_group]
     middle = below / 2 + above / 2
@@ -296,17 +296,17 @@ def characteristic_matrix(
     x, y : array-like of shape (n_samples,)
         Real numbers.
     statistic : {"mic_e", "mic_r"}, default="mic_e"
-        Whose grids: the mass equipartitions of :func:`mic_e` or the range equipartitions of :func:`mic_r`.
+        Which grids: the mass equipartitions of :func:`mic_e` or the range equipartitions of :func:`mic_r`.
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
         stands for ``n_samples ** B``, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
     c : float, default=None
-        How much finer than the merged partition its master partition is; above 0, for MICr limited as in
+        How much finer than the merged partition its master partition is; above 0, and for MICr limited as in
         :func:`mic_r`. None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : ((x_lo, x_hi), (y_lo, y_hi)), default=None
-        The range of each variable, for MICr, and only for it.
+        The range of each variable, for MICr only.
     master : {"reduced", "full"}, default="reduced"
-        Parts of the master partition of MICr, see :func:`mic_r`. MICe knows "reduced" only.
+        Parts of the master partition of MICr, see :func:`mic_r`. MICe has "reduced" only.
 
     Returns
     -------
@@ -346,7 +346,7 @@ def characteristic_matrix(
     check_B(B, n)
     B = grid_size(B, n)
     if statistic == "mic_e":
-        grids: Any = _MassGrids(x, y, B, min(c, n))  # as if a larger c: no more master parts than records
+        grids: Any = _MassGrids(x, y, B, min(c, n))  # a larger c adds nothing: no more master parts than records
     else:
         check_c(c, n, B, master=master)
         grids = _RangeGrids(x, y, B, c, check_pair_bounds(bounds), master)

@@ -25,7 +25,7 @@ class _MassStatistic:
     """MICe."""
 
     def __init__(self, n, B, c):
-        self._plan = mass_plan(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
+        self._plan = mass_plan(grid_size(B, n), min(c, n))  # a larger c adds nothing: no more master parts than records
         self._table = entropy_table(n)
 
     def column(self, values, _):
@@ -101,7 +101,7 @@ def _scores(statistic, xs, ys, pairs):
 
 
 def _n_tasks(n_pairs, n_jobs):
-    # Several tasks a worker, for balance; but not one for each pair, for a pair may take microseconds only.
+    # Several tasks per worker, for balance, but not one for each pair, as a pair may take only microseconds.
     return max(1, min(n_pairs, 16 * effective_n_jobs(n_jobs)))
 
 
@@ -132,8 +132,8 @@ def mic_pairs(
     c : float, default=None
         As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : (lower, upper), default=None
-        The range of the columns, for MICr, and only for it: numbers, or arrays of shape (n_features,). For two
-        columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
+        The range of the columns, for MICr only: numbers, or arrays of shape (n_features,). For two columns, arrays
+        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
     master : {"reduced", "full"}, default="reduced"
         As for :func:`mic_r`.
     correction : None or "miller-madow", default=None
@@ -209,8 +209,8 @@ def mic_cross(
     c : float, default=None
         As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
     bounds : ((X_lo, X_hi), (Y_lo, Y_hi)), default=None
-        The range of the columns, for MICr, and only for it: numbers, or arrays with one for each column. For two
-        columns, a tuple of numpy arrays, as two other pairs could also be a range for each.
+        The range of the columns, for MICr only: numbers, or arrays with one for each column. For two columns, arrays
+        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
     master : {"reduced", "full"}, default="reduced"
         As for :func:`mic_r`.
     correction : None or "miller-madow", default=None

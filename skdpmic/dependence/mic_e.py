@@ -14,7 +14,7 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     """MICe, the estimator of the Maximal Information Coefficient by Reshef et al. Not private.
 
     One axis is cut into l parts of equal mass, the other into a master partition whose neighbouring parts are merged
-    into the k <= l parts that tell most about the first; the score is the largest ``I / log2 min(k, l)``, I in bits,
+    into the k <= l parts that say most about the first; the score is the largest ``I / log2 min(k, l)``, I in bits,
     over both orientations and all k, l with k * l <= B.
 
     Parameters
@@ -48,15 +48,15 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     Notes
     -----
     This is the variant with reduced master partitions ([1]_, Appendix H; [3]_, Appendix E.1), whose values the library
-    minepy 1.2.6 gives as ``est="mic_e"``. The papers leave details open; here, as there:
+    minepy 1.2.6 gives with ``est="mic_e"``. The papers leave details open; here they are as in minepy:
 
     - Equipartitions are filled greedily, group of tied values by group ([2]_, EquipartitionYAxis), and may
-      have fewer than l parts; then min(k, l) is taken with the parts there are.
+      have fewer than l parts; then min(k, l) is that of the parts there are.
     - The master partition is an equipartition, by number of records, of the *clumps*: runs of neighbouring records in
       one part of the fixed axis, and groups of tied values in several. If these are few enough, it is the clumps
       themselves.
 
-    A grid is optimised only if an upper bound leaves it a chance of the largest entry, so the value is exact.
+    A grid is skipped only if an upper bound shows that it cannot hold the largest entry, so the value is exact.
 
     References
     ----------
@@ -79,7 +79,7 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     n = len(x)
     check_B(B, n)
     check_c(c)
-    plan = mass_plan(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
+    plan = mass_plan(grid_size(B, n), min(c, n))  # a larger c adds nothing: no more master parts than records
     return float(mic_e_of_columns(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
 
 
@@ -112,7 +112,7 @@ def all_entries(x, y, plan, table):
 
     Of the two grids with k = l, the better.
     """
-    size = plan[0, 0] + 1  # the first grid's fixed axis has most parts
+    size = plan[0, 0] + 1  # the first grid's fixed axis has the most parts
     matrices = np.full((2, size, size), np.nan)
     for way, first, tables, grids in mass_tables(both_ways(x, y), plan):
         of_grids = entries(tables, grids, table, len(table.g) - 1)

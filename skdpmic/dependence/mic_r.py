@@ -43,7 +43,7 @@ def chance_of(correction):
 
 
 class MillerMadow(NamedTuple):
-    """The correction "miller-madow" for records of which `times` are as good as one, such as rows of a person."""
+    """The correction "miller-madow" for records of which `times` count as one, such as the rows of a person."""
 
     times: float
 
@@ -115,7 +115,7 @@ class RangeGrids(RangePlacer):
     c : float, above 0
     master : {"reduced", "full"}
     n : int, default=0
-        How many records there are, about. It changes how they are counted only.
+        About how many records there are. It changes only how they are counted.
     correction : None or "miller-madow", default=None
     """
 
@@ -133,7 +133,7 @@ class RangeGrids(RangePlacer):
 
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master="reduced", n=0, correction=None):
-    """The plan, all partitions of an axis in it, the groups, and the edges of all; kept, as they are public.
+    """The plan, all partitions of an axis in it, the groups, and the edges of all; cached, as they are public.
 
     The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
     """
@@ -154,7 +154,7 @@ def mic_r_of_columns(ways, groups, table, correction=None):
 
 
 def _counted(ways, groups):
-    """Tables and grids, round by round. A part for missing values comes after all others, and before them."""
+    """Tables and grids, round by round. A part for missing values is tried after all others, and before them."""
     ways = [(*way, groups.of(*way).rounds, empty_tables(*way)) for way in ways]
     for i in range(len(groups.complete.rounds)):
         for free, fixed, rounds, tables in ways:
@@ -253,7 +253,7 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
     n_classes : int or None
         None for a numeric target.
     B, c, correction
-        As of `AgainstNumbers`.
+        As in `AgainstNumbers`.
     """
     kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
     return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction)) for kind in kinds)
@@ -286,7 +286,7 @@ def mic_r(
     """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
 
     One axis is cut into l parts of equal width, the other into a master partition of equal width whose
-    neighbouring parts are merged into the k parts that tell most about the first; the score is the largest
+    neighbouring parts are merged into the k parts that say most about the first; the score is the largest
     ``I / log2 min(k, l)`` over both orientations and all k, l with k * l <= B.
 
     Parameters
@@ -298,19 +298,19 @@ def mic_r(
     B : float, default=0.6
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
         stands for ``n_samples ** B``, but at least 4 and at most 10,000. As more cells than records add nothing but
-        chance, and time, a number may be up to n_samples, though 1,000 are allowed always, and more than 10,000 never.
+        chance and time, a number may be up to n_samples; but 1,000 is always allowed, and more than 10,000 never is.
     c : float, default=5
         How much finer than the merged partition its master partition is; above 0. A master partition may have as many
-        parts as a grid may have cells: c is up to that number over the square root of B, rounded down.
+        parts as a grid may have cells: c may be up to that number divided by the square root of B, rounded down.
     master : {"reduced", "full"}, default="reduced"
         Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
         its Definition 4.1; rounded down, and never below 2.
     correction : None or "miller-madow", default=None
         With "miller-madow", what a grid shows by chance on average, ``(k - 1) (l - 1) / (2 n_samples ln 2)`` bits
-        [2]_, is taken off its I, and few sizes of the fixed axis are looked at: ``l = B // K`` for K the square root
-        of B, half of it, and so on as long as that is 4 or more, and 2, each with all k up to K and one master
-        partition of c times the root of B. That is nearer to the MIC of a large sample, in a fraction of the time.
-        None is the statistic of [1]_.
+        [2]_, is subtracted from its I, and only a few sizes of the fixed axis are used: ``l = B // K``, where K is the
+        square root of B, half of it, and so on as long as that is 4 or more, and finally 2, each with all k up to K and
+        one master partition of c times the square root of B parts. That is closer to the MIC of a large sample, in a
+        fraction of the time. None is the statistic of [1]_.
 
     Returns
     -------

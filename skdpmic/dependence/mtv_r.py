@@ -1,8 +1,8 @@
 """MTVr: how far two variables are from independent, in total variation, over grids that depend on public numbers only.
 
 For a grid with cells p_ij and margins p_i, q_j, the total variation is TV = (sum of |p_ij - p_i q_j|) / 2. MTVr is the
-largest (TV - o) / nu over a family of grids, cut to [0, 1]. With m the smaller number of parts, nu is 1/2 for m = 2 and
-3/4 from there on; o is a public amount taken off for chance.
+largest (TV - o) / nu over a family of grids, clipped to [0, 1]. With m the smaller number of parts, nu is 1/2 for m = 2
+and 3/4 above; o is a public amount taken off for chance.
 """
 
 from collections.abc import Sequence
@@ -64,14 +64,14 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
     """MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
     The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
-    x are merged into the k parts that tell most about the division. The score is twice the largest total variation
+    x are merged into the k parts that say most about the division. The score is twice the largest total variation
     between the records' shares of the cells and those of independent variables with the same margins, less a public
-    amount for what chance does.
+    amount for chance.
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers; those outside `bounds` are clipped. y has the part of the target: mtv_r(x, y) and mtv_r(y, x)
+        Real numbers; those outside `bounds` are clipped. y plays the part of the target: mtv_r(x, y) and mtv_r(y, x)
         differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
         The public range of each variable.
@@ -81,13 +81,13 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
         is merged into at most B / 2 parts.
     c : float, default=38
         How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
-        range that is much too wide takes a larger one.
+        range that is much too wide needs a larger c.
 
     Returns
     -------
     float
-        In [0, 1]: for independent variables about ``3 / sqrt(n_samples)``; for a noiseless relationship that the
-        grids resolve 1, or nearer to it the more samples there are.
+        In [0, 1]: about ``3 / sqrt(n_samples)`` for independent variables; for a noiseless relationship that the
+        grids resolve, 1, or closer to 1 the more samples there are.
 
     Raises
     ------

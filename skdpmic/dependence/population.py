@@ -12,7 +12,7 @@ def mic_star(centers, sigma, *, weights=None, bounds=UNIT_SQUARE, n_master=260, 
     """MIC* of a mixture of round bivariate Gaussians, restricted to a rectangle.
 
     One axis is cut into `n_fixed` parts of equal mass, the other into a master partition of `n_master` parts of equal
-    mass whose neighbouring parts are merged into the k parts that tell most about the first; MIC* is the largest
+    mass whose neighbouring parts are merged into the k parts that say most about the first; MIC* is the largest
     ``I / log2 k`` over both orientations and all k. It is approximate only in that the two master partitions are
     finite: all probabilities come from the normal distribution function, none from samples.
 
@@ -22,7 +22,7 @@ def mic_star(centers, sigma, *, weights=None, bounds=UNIT_SQUARE, n_master=260, 
         Means (x, y) of the components.
     sigma : float, above 0
         Standard deviation of every component in x and in y; x and y are independent within a component.
-        Very small values, down to some 1e-9, stand for a relationship without noise.
+        Very small values, down to about 1e-9, stand for a relationship without noise.
     weights : array-like of shape (n_components,), default=None
         Weights of the components before the restriction, up to a factor; None for equal ones.
     bounds : ((x_lo, x_hi), (y_lo, y_hi)), default=((0, 1), (0, 1))

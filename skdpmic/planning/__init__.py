@@ -1,1 +1,1 @@
-"""What a release of a table of some shape will cost, and tell, before there is data."""
+"""What a release of a table of a given shape will cost, and what it will find, before there is data."""

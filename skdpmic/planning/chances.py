@@ -1,4 +1,4 @@
-"""How likely noise lets the right features be chosen, from public numbers only."""
+"""How likely the right features are chosen in spite of noise, from public numbers only."""
 
 import csv
 import math
@@ -18,8 +18,8 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
     """The share of k true features that is found among others by k noisy choices, in the simulated tables.
 
     Each true feature is drawn from one of the 21 relationships of :mod:`skdpmic.datasets`, at an R² of 0.5, 0.6, 0.7,
-    0.8 or 0.9, all equally likely; the other features tell nothing of the target, which is uniform, or has two classes
-    of the same size.
+    0.8 or 0.9, all equally likely; the other features say nothing about the target, which is uniform, or has two
+    classes of the same size.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
 
 
 def chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=False):
-    """How likely a feature with a score of 1 is not among the k best of features with scores of 0: by noise, by lot.
+    """How likely a score of 1 is to miss the k best, all others being 0: with noise, and with features drawn at random.
 
     A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.
 
@@ -73,8 +73,8 @@ def chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=False):
 def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
     """The probability that a true feature is among the k with the largest noisy scores.
 
-    It is if fewer than k others come before it. Given its own noisy score, how many true ones and how many others do
-    is binomial, as scores and noise of features are independent.
+    It is chosen if fewer than k others come before it. Given its own noisy score, the numbers of true ones and of
+    others that do are binomial, as scores and noise of features are independent.
 
     Parameters
     ----------

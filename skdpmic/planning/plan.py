@@ -1,4 +1,4 @@
-"""Before any data is touched: how much noise a release of a table of some shape will have, and what that costs."""
+"""Before any data is touched: how much noise a release of a table of a given shape will have, and what that costs."""
 
 import math
 from bisect import bisect_left
@@ -47,7 +47,7 @@ def plan_release(
 ) -> ReleasePlan:
     """What a release will cost, how many records it needs, or how much noise it will have, before there is data.
 
-    Leave out one of `epsilon`, `n_samples` and `error`, and get it for each statistic and mechanism, the least first.
+    Leave out one of `epsilon`, `n_samples` and `error`; it is found for each statistic and mechanism, the least first.
     Nothing but the numbers given here is used, so planning costs no budget.
 
     Parameters
@@ -64,10 +64,10 @@ def plan_release(
         How much noise may do, in [1e-6, 1], on the scale of the scores, which lie in [0, 1]. For a release of scores
         it is half the width of the 95 % interval of each of them: `scores_interval` reaches no further. For a release
         of the support, which publishes no scores, it is half the width of the 95 % interval of what noise does to the
-        difference of two scores before the choice: of two features whose scores are so far apart, the better one comes
-        first with a probability of at least 97.5 %.
+        difference of two scores before the choice: of two features whose scores are that far apart, the better one
+        comes first with a probability of at least 97.5 %.
     delta : float, default=0.0
-        In [0, 1). Above 0, mechanisms that use it are planned, too.
+        In [0, 1). If above 0, mechanisms that use it are planned, too.
     n_classes : int, default=None
         Number of classes of a discrete target, at least 2; None for a continuous one.
     max_rows_per_group : int, default=None
@@ -92,12 +92,12 @@ def plan_release(
 
     Notes
     -----
-    What is stated comes from the mechanisms that a fit uses, and is rounded to three digits, upwards: with the
-    epsilon, or the number of records, that is stated, the noise is as asked for or smaller; and no fit has a larger
-    error than is stated, with the confidence above. It is for numeric features and automatic B and c, on which the
-    noise hardly depends. Left out are releases that would need more than a billion records or an epsilon above 10
-    million, statistics that do not allow so many classes, and ``mechanism="geometric"``: it adds noise to counts, and
-    the error of the scores that follow from them has no known law.
+    The numbers come from the mechanisms that a fit uses, and are rounded up to three digits: with the epsilon, or the
+    number of records, that is stated, the noise is as asked for or smaller; and no fit has a larger error than is
+    stated, with the confidence above. They are for numeric features and automatic B and c, on which the noise hardly
+    depends. Not planned are releases that would need more than a billion records or an epsilon above 10 million,
+    statistics that do not allow that many classes, and ``mechanism="geometric"``: it adds noise to counts, and the
+    error of the scores that follow from them has no known law.
 
     `found` is the expected share of true features among the k chosen, in simulated tables: k features depend on the
     target, each by one of 21 relationships (waves, steps, lines, ...; :mod:`skdpmic.datasets`) with an R² of 0.5 to
@@ -149,7 +149,7 @@ def planned_releases(statistic, request):
 
 
 def _allows(statistic, request):
-    """Whether there is such a statistic of so many records and classes."""
+    """Whether the statistic allows this many records and classes."""
     try:
         statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
     except ValueError:
@@ -268,7 +268,7 @@ def _mechanism(way, measure, shape):
 
 
 def _least(values, meets):
-    """The least of ascending `values` from which on all meet what is asked for; one that does; None if none does."""
+    """The least of ascending `values` that meets what is asked for, as all above it then do; None if none does."""
     first = bisect_left(values, True, key=meets)
     return values[first] if first < len(values) else None
 

@@ -29,7 +29,7 @@ class Request(NamedTuple):
         return next(name for name in SOUGHT if getattr(self, name) is None)
 
     def told(self):
-        """What a row is told of it."""
+        """What a row needs to know of it."""
         return {"k": self.k, "n_classes": self.n_classes, "error": self.error}
 
     def shape(self, n_samples):
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 def checked(request):
-    """The request, its whole numbers as Python's, which have no largest one; raise unless it is as described.
+    """The request, with whole numbers as Python's, which have no largest one; raise unless it is as described.
 
     :func:`skdpmic.plan_release` describes it.
     """

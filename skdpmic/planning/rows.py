@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 
 class PlannedRelease(NamedTuple):
-    """One way to release something of a table, before there is one.
+    """One possible release of a table, planned before there is one.
 
     Attributes
     ----------
     release : {"scores", "support"}
     mechanism : {"laplace", "gaussian", "geometric", "one-shot", "permute-and-flip", "exponential"}
-        The last three are what ``release="support"`` takes: without `delta`, the same with `redundancy`, with `delta`.
+        The last three are for ``release="support"``: without `delta`, without it but with `redundancy`, with `delta`.
     statistic : str
     epsilon, delta : float
         What is spent.
@@ -44,7 +44,7 @@ class PlannedRelease(NamedTuple):
 class ReleasePlan:
     """A table of releases to choose from, as :func:`plan_release` makes it.
 
-    It has a length, is iterated over by rows, and ``plan[0]`` is the first of them.
+    It has a length, iterating over it gives its rows, and ``plan[0]`` is the first of them.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ReleasePlan:
         return f"{self.sought} of each release, with {', '.join(f'{k}={v}' for k, v in common.items() if v != _NONE)}"
 
     def _shown(self):
-        """Names and cells of the columns that tell rows apart."""
+        """Names and cells of the columns in which rows differ."""
         columns = [(name, cells) for name, cells in self._columns() if _tells_apart(name, cells, self.sought)]
         return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
 
@@ -125,7 +125,7 @@ _NONE = "-"
 
 
 def _tells_apart(name, cells, sought):
-    """Whether a column is shown, not said of all rows at once."""
+    """Whether a column is shown, rather than stated once for all rows."""
     return name in (*_WORDS, sought, "noise_scale") or len(set(cells)) > 1
 
 

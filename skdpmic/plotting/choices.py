@@ -18,7 +18,7 @@ class NoisyScores:
     ----------
     scores : ndarray of shape (n_features,)
     handicaps : ndarray of shape (n_features,)
-        Public amounts that scores are compared without.
+        Public amounts that are subtracted from the scores before they are compared.
     noise_scale, epsilon, delta : float
         The noise of each score, and what all of it cost.
     """
@@ -26,12 +26,12 @@ class NoisyScores:
     def __init__(self, scores, handicaps, noise_scale, epsilon, delta):
         self.scores, self.handicaps = scores, handicaps
         self.epsilon, self.delta = epsilon, delta
-        # What the fit spent tells its mechanism, even if the parameter has been set anew since.
+        # What the fit spent shows which mechanism it used, even if the parameter has been set anew since.
         self.mechanism = (GaussianMechanism if delta > 0 else LaplaceMechanism).of_noise_scale(noise_scale)
 
     @classmethod
     def of_estimator(cls, estimator):
-        """What a fitted estimator has released; an error if that is no scores with noise of a known law."""
+        """What a fitted estimator has released; an error unless that is scores with noise of a known law."""
         check_has_scores(estimator, "StabilityDisplay")
         if hasattr(estimator, "noisy_counts_"):
             raise AttributeError(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-# Told apart by people who see colours differently (Okabe and Ito); nothing is told by colour alone.
+# People who see colours differently can distinguish these (Okabe and Ito); nothing is shown by colour alone.
 CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
@@ -20,7 +20,7 @@ _MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room f
 def axes_for(
     ax: Axes | None, name: str, size: tuple[float, float] | None = None
 ) -> tuple[Axes, Figure | SubFigure, bool]:
-    """Where the display of this name is drawn: axes, their figure, and whether it is new, of `size` in inches."""
+    """Where the display of this name is drawn: axes, their figure, and whether it is new (of `size`, in inches)."""
     if ax is not None:
         return ax, ax.figure, False
     try:
@@ -37,7 +37,7 @@ def ink_of(ax):
 
 
 def explain(ax, is_new, n_columns=2):
-    """A legend: below axes of a new figure, in others where there is room."""
+    """A legend: below the axes in a new figure, in others where there is room."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
@@ -48,7 +48,7 @@ def explain(ax, is_new, n_columns=2):
 
 
 def label_of(text, most_letters=_MOST_LETTERS):
-    """A user's text on one line, not too long, and with each $ as it is, which else would begin a formula."""
+    """A user's text on one line, not too long, and with each $ escaped, which would otherwise begin a formula."""
     text = " ".join(str(text).split())
     text = text if len(text) <= most_letters else text[: most_letters - 1] + "…"
     return text.replace("$", r"\$")
@@ -68,12 +68,12 @@ def names_of(estimator):
 
 
 def in_short(number, digits=3):
-    """A number with so many significant digits, as one writes it."""
+    """A number with this many significant digits, as people write it."""
     if number == math.inf:
         return "∞"
     return np.format_float_positional(number, precision=digits, fractional=False, trim="-")
 
 
 def budget(epsilon, delta=0.0):
-    """A cost, as one writes it."""
+    """A cost, as people write it."""
     return f"ε = {in_short(epsilon)}" + (f", δ = {delta:.2g}" if delta else "")

@@ -1,4 +1,4 @@
-"""The picture of a budget and what it was spent on."""
+"""The picture of a budget and of what it was spent on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LedgerDisplay:
     entries : sequence of LedgerEntry
         Named tuples (what, when, epsilon, delta, n, d, rho), oldest first.
     spent : array-like of shape (n_entries, 2)
-        Epsilon and delta of all entries up to each.
+        Epsilon and delta spent up to and including each entry.
     epsilon : float
         Limit of the total.
     delta : float, default=0.0
@@ -71,7 +71,7 @@ class LedgerDisplay:
     def from_ledger(
         cls, ledger: BudgetLedger, *, by: str = "entry", max_entries: int = 20, ax: Axes | None = None
     ) -> LedgerDisplay:
-        """Draw what a ledger holds. Its file is read once, and stays as it is.
+        """Draw what a ledger holds. Its file is read once, and not changed.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class LedgerDisplay:
         by : {"entry", "time"}, default="entry"
             A bar for each entry, or a curve over time.
         max_entries : int, default=20
-            How many entries have a bar of their own, the newest; older ones share one.
+            How many of the newest entries have a bar of their own; older ones share one.
         ax : matplotlib Axes, default=None
             None makes a new figure.
 
@@ -92,17 +92,17 @@ class LedgerDisplay:
         ImportError
             If matplotlib is not installed.
         TypeError
-            If `ledger` is no :class:`skdpmic.BudgetLedger`.
+            If `ledger` is not a :class:`skdpmic.BudgetLedger`.
         ValueError, OSError
             If a parameter is not as described, or the ledger cannot be read.
 
         Notes
         -----
         A bar goes from what was spent before to what was spent after. With ``composition="zcdp"``, where costs add up
-        to less than their sum, it is shorter than what its fit cost by itself, which is written beside it. What was
-        refused is in no ledger, as it cost nothing.
+        to less than their sum, it is shorter than what its fit cost by itself, which is written beside it. Refused
+        charges are in no ledger, as they cost nothing.
 
-        Who may see the picture? It shows what was asked when, and nothing of the records.
+        Consider who may see the picture: it shows what was asked and when, but nothing about the records.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class LedgerDisplay:
         by : {"entry", "time"}, default="entry"
             A bar for each entry, or a curve over time.
         max_entries : int, default=20
-            How many entries have a bar of their own, the newest; older ones share one.
+            How many of the newest entries have a bar of their own; older ones share one.
 
         Returns
         -------

@@ -21,10 +21,10 @@ _MOST_LETTERS = 60
 
 
 class NoisyCountsDisplay:
-    """The noisy table of counts of one feature and the target, that ``mechanism="geometric"`` releases.
+    """The noisy table of counts of one feature and the target, which ``mechanism="geometric"`` releases.
 
-    The table is private already, so the picture costs no further budget and may be published. Hatched are the counts
-    that noise alone may have made: those up to the largest that it reaches with this confidence.
+    The table is private already, so the picture costs no further budget and may be published. Counts that noise
+    alone may have made are hatched: those up to a limit that the noise keeps to with this confidence.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class NoisyCountsDisplay:
     noise_scale : float, default=None
         Scale of the noise on each count, in records; None or 0 hatches nothing.
     confidence : float, default=0.95
-        With which the noise on a count is no larger than what is hatched, in (0, 1).
+        Probability that the noise on a count is no larger than that limit, in (0, 1).
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class NoisyCountsDisplay:
         feature : int or str
             Number of the feature, or its name.
         confidence : float, default=0.95
-            Hatched are counts that the noise, by its law, reaches with this confidence and no further; in (0, 1).
+            Counts are hatched up to a limit that the noise, by its law, keeps to with this confidence; in (0, 1).
         ax : matplotlib Axes, default=None
             None makes a new figure.
         cmap : str or matplotlib Colormap, default="viridis"

@@ -38,15 +38,15 @@ class PlanDisplay:
         Numbers of records, ascending.
     epsilons : array-like of shape (n_epsilons,)
     values : array-like of shape (n_epsilons, n_sizes)
-        Errors or shares found, as of :func:`skdpmic.plan_release`; NaN where there is none.
+        Errors or shares found, as in :func:`skdpmic.plan_release`; NaN where there is none.
     show : {"error", "found"}, default="error"
         What the values are.
     usable : float, default=None
-        Up to which error, or from which share on, a release is usable; None is 0.1 and 0.9.
+        The largest error, or the smallest share, with which a release is usable; None is 0.1 and 0.9.
     enough : sequence of int or None, of length n_epsilons, default=None
-        For each epsilon the number of records from which on the release is usable; None where it never is.
+        For each epsilon, the number of records that makes the release usable; None where none does.
     by_lot : float, default=None
-        Share that is found by drawing lots.
+        Share that is found by choosing features at random.
     title : str, default=""
 
     Attributes
@@ -112,7 +112,7 @@ class PlanDisplay:
         max_rows_per_group: int | None = None,
         ax: Axes | None = None,
     ) -> PlanDisplay:
-        """Plan a release for several epsilons and numbers of records, and draw what comes of it.
+        """Plan a release for several epsilons and numbers of records, and draw the result.
 
         Parameters
         ----------
@@ -131,16 +131,16 @@ class PlanDisplay:
             What is published; None is "support" if `k` is given, which has less noise, and "scores" otherwise.
         show : {"error", "found"}, default="error"
             What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
-            features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says what exactly they are.
+            features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says exactly what they are.
         usable : float, default=None
-            Up to which error, or from which share on, a release is usable; in [1e-6, 1]. None is 0.1 for errors,
-            and 0.9 for shares.
+            The largest error, or the smallest share, with which a release is usable; in [1e-6, 1]. None is 0.1 for
+            errors, and 0.9 for shares.
         delta : float, default=0.0
-            In [0, 1). Above 0, the mechanism with the least error is taken.
+            In [0, 1). If above 0, the mechanism with the least error is taken.
         n_classes : int, default=None
             Number of classes of a discrete target; None for a continuous one.
         max_rows_per_group : int, default=None
-            If given, people are protected who have so many rows.
+            If given, people are protected as a whole, each with this many rows.
         ax : matplotlib Axes, default=None
             None makes a new figure.
 
@@ -158,8 +158,8 @@ class PlanDisplay:
 
         Notes
         -----
-        The number of records from which on an error is usable is that of :func:`skdpmic.plan_release`; for shares it is
-        the least of `n_samples` with such a share.
+        The number of records that makes an error usable is that of :func:`skdpmic.plan_release`; for shares, it is the
+        least of `n_samples` with a usable share.
 
         Examples
         --------

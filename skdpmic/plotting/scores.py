@@ -38,15 +38,15 @@ class ScoresDisplay:
     Parameters
     ----------
     scores : array-like of shape (n_features,)
-        With noise; a score below 0, as noise may leave one that is not clamped, is drawn to the left.
+        With noise; a score below 0, which noise may give if scores are not clamped, is drawn to the left.
     intervals : pair of array-likes of shape (n_features,), default=None
-        Lower and upper ends, as of :meth:`skdpmic.DPMICScorer.scores_interval`; None draws none.
+        Lower and upper ends, as from :meth:`skdpmic.DPMICScorer.scores_interval`; None draws none.
     ranking : array-like of shape (n_features,), default=None
         Place of each feature, 1 for the best; None ranks by score.
     chosen : array-like of bool of shape (n_features,), default=None
         Which features are chosen; None chooses none.
     chance_scores : array-like of shape (n_features,), default=None
-        What a feature scores on average that has nothing to do with the target. Marked where it is not 0.
+        What a feature that has nothing to do with the target scores on average; marked where it is not 0.
     feature_names : sequence of str, default=None
         None numbers the features.
     noise_margin : float, default=None
@@ -72,7 +72,7 @@ class ScoresDisplay:
     See Also
     --------
     ScoresDisplay.from_estimator : From a fitted estimator.
-    StabilityDisplay : How sure a choice by the scores is.
+    StabilityDisplay : How certain a choice by the scores is.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : DPMICScorer or DPMICSelector
-            Fitted with ``mechanism="laplace"`` or "gaussian", a finite epsilon and, the selector,
+            Fitted with ``mechanism="laplace"`` or "gaussian", a finite epsilon and, for the selector,
             ``release="scores"``.
         epsilons : array-like of shape (n_epsilons,), default=None
             Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
@@ -124,7 +124,7 @@ class StabilityDisplay:
             What the simulated fits would publish: "scores" of all features, with the mechanism of the fit, or only
             which k are the best, with less noise. A `delta` is that of the fit.
         n_simulations : int, default=1000
-            A frequency has a standard error of at most ``0.5 / sqrt(n_simulations)`` from that.
+            With this many, a frequency has a standard error of at most ``0.5 / sqrt(n_simulations)``.
         random_state : None, int or RandomState, default=0
             For the simulations only; a seed costs no privacy here.
         ax : matplotlib Axes, default=None
@@ -152,7 +152,7 @@ class StabilityDisplay:
         ``c="auto"``, a fit at another epsilon would use somewhat different grids, and so have other scores, which is
         not simulated.
 
-        Which of the features whose scores were clamped to 0 or 1 came first, as `ranking_` tells, is not used.
+        The order in which `ranking_` has the features whose scores were clamped to 0 or 1 is not used.
         """
         fitted = NoisyScores.of_estimator(estimator)
         epsilons = _check_epsilons(epsilons, fitted.epsilon)

@@ -17,7 +17,7 @@ class BudgetLedger:
     """A durable privacy budget in a file, for all fits on one table, in any number of processes.
 
     Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would
-    pass the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
+    exceed the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class BudgetLedger:
     ------
     ValueError
         If a parameter is not as described, if the file exists and has other limits, or if it is not a ledger or is
-        damaged; the message says which entry is.
+        damaged; the message says which entry is damaged.
     OSError
         If the file cannot be read or written, or is locked for more than a minute; if it has a second name (a hard
         link); or if it was moved without its journal.
@@ -51,7 +51,7 @@ class BudgetLedger:
     -----
     The limit holds for the records of one table: use one ledger for everything that is published about the same people.
     The theorem, and what it does not cover, is in ``docs/theory/ledger.md``. Numbers are taken as the decimals
-    that they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
+    they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
 
     Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
     the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
@@ -128,7 +128,7 @@ class BudgetLedger:
         Raises
         ------
         ValueError
-            If the file is no ledger, or is damaged.
+            If the file is not a ledger, or is damaged.
         OSError
             If it cannot be read, has a second name, or was moved without its journal.
         """
@@ -148,14 +148,14 @@ class BudgetLedger:
         n: int | None = None,
         d: int | None = None,
     ) -> None:
-        """Write down a cost, before what costs it happens.
+        """Write down a cost, before what it pays for happens.
 
         The estimators call this. Call it yourself for anything else that is published about the same records.
 
         Parameters
         ----------
         what : str
-            Who spends. It is readable to all who can read the file.
+            What spends it. Everybody who can read the file can read this.
         epsilon : float
             Above 0.
         delta : float, default=0.0
@@ -168,7 +168,7 @@ class BudgetLedger:
         Raises
         ------
         BudgetError
-            If the total would pass the limit. Nothing is written then.
+            If the total would exceed the limit. Nothing is written then.
         ValueError
             If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
@@ -207,7 +207,7 @@ class BudgetLedger:
         Returns
         -------
         epsilon, delta : float
-            With composition="basic", limit minus spent. With "zcdp" the cost of one fit: with Gaussian noise at this
+            With composition="basic", limit minus spent. With "zcdp", the cost of one fit: with Gaussian noise at this
             delta, or, if delta is 0, with Laplace noise.
         """
         return self._filter().remaining(_costs(self.entries()))
@@ -230,7 +230,7 @@ class BudgetLedger:
         -------
         entries : list of LedgerEntry
         spent : list of (float, float)
-            What `spent` was when this entry was the last.
+            What `spent` returned when this entry was the last.
         """
         entries, limit, spent = self.entries(), self._filter(), []
         counts: Counter[tuple[float, float, float | None]] = Counter()
