@@ -16,7 +16,6 @@ from tests.test_guides import run
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("clusters"),  # in one process, which starts each engine once
     # Of the engines themselves, about versions of other libraries.
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
