@@ -189,7 +189,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         return tuple(map(self._like, ends))
 
     def pearson_correlation(self) -> Any:
-        """Pearson's correlations, if the columns are normal, or increasing functions of normal columns.
+        """Pearson's correlations, if the columns are jointly normal, or increasing functions of such columns.
 
         They are then ``sin(pi/2 tau)``, where tau is Kendall's (Greiner). Costs no privacy: nothing but what was
         released is used.

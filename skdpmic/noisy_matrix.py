@@ -121,7 +121,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, the noise on each correlation has a standard deviation of "
                 f"{mechanism.noise_scale:.2g}. It falls as n_samples times epsilon grows, and as n_features falls: "
-                "noise_scale_for tells how much of which is needed.",
+                "noise_scale_for tells how much of each is needed.",
                 stacklevel=stacklevel + 1,
             )
 

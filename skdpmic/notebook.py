@@ -173,7 +173,7 @@ def _facts(estimator, released, noisy="score"):
         ("Released", released),
         ("Cost", _budget(terms.epsilon, terms.delta)),
         ("Noise", "none" if scale == 0 else noise),
-        ("Protects", "nobody" if _broken(terms) else _protected(terms)),
+        ("Protects", "no one" if _broken(terms) else _protected(terms)),
     ]
 
 

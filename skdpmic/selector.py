@@ -157,7 +157,7 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     private_bounds : Learns bounds of columns of which nothing is known.
     skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
-    plan_release : Tells beforehand how much noise there will be.
+    plan_release : How much noise there will be, before there is data.
 
     Notes
     -----

@@ -258,7 +258,7 @@ def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
     fit.set_params(random_state=None, epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
     assert f'<p class="broken">No privacy: {why}' in section(fit)
-    assert released(fit).facts["Protects"] == "nobody"
+    assert released(fit).facts["Protects"] == "no one"
     fit.fit(FRAME, Y)
     assert "No privacy" not in section(fit)
     assert released(fit).facts["Protects"] == "each of 400 records"

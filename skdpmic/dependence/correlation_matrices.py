@@ -71,7 +71,7 @@ def _with_unit_diagonal(matrix):
 
 
 def pearson_of_kendall(taus):
-    """What Kendall's correlations are as Pearson's, for columns that are normal: ``sin(pi/2 tau)`` (Greiner)."""
+    """Pearson's correlations of jointly normal columns with these of Kendall: ``sin(pi/2 tau)`` (Greiner)."""
     return np.sin(math.pi / 2 * np.clip(taus, -1.0, 1.0))
 
 

@@ -301,7 +301,8 @@ def mic_r(
         chance and time, a number may be up to n_samples; but 1,000 is always allowed, and more than 10,000 never is.
     c : float, default=5
         How much finer than the merged partition its master partition is; above 0. A master partition may have as many
-        parts as a grid may have cells: c may be up to that number divided by the square root of B, rounded down.
+        parts as a grid may have cells: c may be up to that number divided by the square root of B, rounded down; for
+        ``master="full"``, divided by half of B, rounded down.
     master : {"reduced", "full"}, default="reduced"
         Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
         its Definition 4.1; rounded down, and never below 2.

@@ -248,13 +248,14 @@ class PlanDisplay:
             least, most = np.nanmin(values), np.nanmax(values)
             ax.set_ylim(min(least, usable) / 1.5, max(min(most * 1.2, 10), usable * 3))
             ends, text = (ax.get_ylim()[0], usable), f"usable: error up to {in_short(usable)}"
-            ax.set_ylabel("error that noise makes, with 95 %")
+            ax.set_ylabel("error due to noise, with 95 % confidence")
         else:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
             ax.set_ylabel("share of true features found")
             if self.by_lot is not None:
-                ax.axhline(self.by_lot, color=ink_of(ax), linewidth=0.8, linestyle=(0, (1, 4)), label="found by lot")
+                style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": ink_of(ax)}
+                ax.axhline(self.by_lot, label="found by a random choice", **style)
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 
