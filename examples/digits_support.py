@@ -2,9 +2,9 @@
 Many features, few rows: publish the names only
 ===============================================
 
-64 pixels, 1,797 handwritten digits. To publish a score of every pixel, the budget is shared by 64 numbers; to publish
-only *which* ten pixels are the best, with ``release="support"``, noise grows with ten instead. The pixels stand for any
-table with many columns and few people.
+64 pixels, 1,797 handwritten digits. If a score of every pixel is published, 64 numbers share the budget; if only the
+names of the best ten are, with ``release="support"``, noise grows with ten instead. The pixels stand for any table with
+many columns and few people.
 
 Run it with ``python examples/digits_support.py``, which saves the picture below as ``digits_support.png``.
 """
@@ -23,12 +23,12 @@ from skdpmic import DPMICSelector
 # %%
 # Two ways to keep ten pixels
 # ---------------------------
-# Public by the format of the images: 16 levels of grey, ten digits. The noise on each score follows from the numbers of
-# rows, columns and k alone.
+# The format of the images makes this public: 16 levels of grey, ten digits. The noise on each score follows from k and
+# the numbers of rows and columns alone.
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-warnings.filterwarnings("ignore", "noise drowns everything")  # at small epsilon it does: that is to be seen here
+warnings.filterwarnings("ignore", "noise drowns everything")  # at small epsilon it does, which is what is shown here
 
 
 def chosen_pixels(release, epsilon):
@@ -81,5 +81,5 @@ plt.savefig("digits_support.png", dpi=150)
 # %%
 # What this does not protect
 # --------------------------
-# Digits are public. On a sensitive table *each* of these 200 fits would spend its ε, and one of them is what may be
-# published. Accuracy is computed from raw rows, and is not private.
+# These digits are public. On a sensitive table *each* of these 200 fits would spend its ε, and only one of them should
+# be published. Accuracy is computed from raw rows, and is not private.

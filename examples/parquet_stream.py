@@ -1,7 +1,7 @@
 """Private scores of a table that does not fit in memory, read piece by piece from a Parquet file.
 
 A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its row groups
-are then read one by one, counted with ``count_stream``, and forgotten; ``fit_sketch`` draws the noise once. The scores
+are then read one by one, counted with ``count_stream``, and dropped; ``fit_sketch`` draws the noise once. The scores
 are those that ``fit`` would give for the whole table in memory.
 
     python examples/parquet_stream.py --rows 10000000 --features 50 --file table.parquet

