@@ -19,6 +19,8 @@ sys.path[:0] = [folder]
 with open("said", "w") as said:
     os.dup2(said.fileno(), 1)
     os.dup2(said.fileno(), 2)
+for name in [name for name in sys.modules if name.partition(".")[0] in ("skdpmic", "tests", "benchmarks")]:
+    del sys.modules[name]  # of the package as it is, which another test may have had imported beforehand
 import pytest
 import skdpmic
 sys.exit(pytest.main(options) if Path(skdpmic.__file__).parents[1] == Path.cwd() else {NOT_THE_COPY})
