@@ -219,7 +219,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
                 f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
                 f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if features are drawn "
                 "at random. More rows, a larger epsilon, fewer features and, for a choice without scores, "
-                "release='support' and a smaller k reduce the noise: skdpmic.plan_release tells how much of which is "
+                "release='support' and a smaller k reduce the noise: skdpmic.plan_release tells how much of each is "
                 "needed.",
                 stacklevel=stacklevel + 1,
             )

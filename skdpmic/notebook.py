@@ -159,7 +159,7 @@ def shown_search(search, broken_by):
     facts = [
         ("Released", "which parameters are the best; no scores"),
         ("Chosen", chosen),
-        ("Cost", f"{_budget(*search.privacy_spent_)}, of {of_what}"),
+        ("Cost", f"{_budget(*search.privacy_spent_)}, for {of_what}"),
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
     ]

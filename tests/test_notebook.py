@@ -205,10 +205,10 @@ def test_a_forward_order_is_shown_with_its_path(fitted):
 def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     shown = released(fitted["search"])
     assert shown.facts["Chosen"] == f"dpmicselector__k={fitted['search'].best_params_['dpmicselector__k']}"
-    assert shown.facts["Cost"] == "ε = 3, of the choice and the private steps of the refit"
+    assert shown.facts["Cost"] == "ε = 3, for the choice and the private steps of the refit"
     assert shown.rows == []
     alone = search(refit=False, epsilon=math.inf).fit(FRAME, Y)
-    assert released(alone).facts["Cost"] == "ε = ∞, of the choice"
+    assert released(alone).facts["Cost"] == "ε = ∞, for the choice"
     assert released(alone).facts["Noise"] == "none"
 
 

@@ -44,6 +44,7 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     ValueError, TypeError
         If the columns are not those of `empty` and `target`, or do not hold what `empty` says, or if the target has
         missing values; no value is quoted. If the engine fails on the way, the error names only the kind of its error.
+        What an iterable raises itself is passed on as it is, and may quote values.
     ImportError
         If pyarrow is needed and not installed.
 
