@@ -22,7 +22,7 @@ LAYERS = [
     {"planning"},
     {"estimator", "plotting"},
     {"noisy_matrix", "pieces"},
-    {"correlation", "forward", "scorer", "selector"},
+    {"causal", "correlation", "forward", "scorer", "selector", "two_party"},
     {"accounting"},
     {"candidates", "delegated", "trials"},
     {"compile", "search"},
