@@ -11,6 +11,7 @@ from .dependence.mtv_r import mtv_r
 from .exceptions import BudgetError, PrivacyLeakWarning
 from .forward import DPForwardSelector
 from .learnt_bounds import private_bounds
+from .pairs.conditional import conditional_kendall_laplace, conditional_spearman_laplace
 from .pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from .pairs.mtv import mtv_r_laplace
 from .pairs.ranks import (
@@ -39,6 +40,8 @@ __all__ = [
     "RangeGridSketch",
     "characteristic_matrix",
     "chatterjee_laplace",
+    "conditional_kendall_laplace",
+    "conditional_spearman_laplace",
     "count_stream",
     "counting",
     "datasets",

@@ -40,6 +40,12 @@ PLANNED = (
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
+WITHIN_STRATA = (
+    "privacy/test_conditional_rank_sensitivity.py::test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much"
+)
+ON_THE_GRID = (
+    "dependence/test_conditional_ranks.py::test_strata_of_many_sizes_are_added_up_exactly_and_so_are_on_the_grid"
+)
 MATRIX = "privacy/test_kendall_matrix.py::test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far"
 MATRIX_NOISE = "test_correlation.py::test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own"
 
@@ -114,6 +120,20 @@ MUTANTS = [
            "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
     Mutant("privacy/sensitivity.py", "_ROUND_UP = 1 + 2.0**-45", "_ROUND_UP = 1.0",
            "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
+    # --- Ranks within strata
+    Mutant("privacy/rank_sensitivity.py", "(3 - Fraction(4, n_others + 1)", "(2 - Fraction(4, n_others + 1)",
+           f"{WITHIN_STRATA}[kendall-6-True]"),
+    Mutant("privacy/rank_sensitivity.py", "max(within, between) / n", "within / n", f"{WITHIN_STRATA}[kendall-6-True]"),
+    Mutant("privacy/rank_sensitivity.py", "(5 - Fraction(6, n_others + 2)", "(3 - Fraction(6, n_others + 2)",
+           f"{WITHIN_STRATA}[spearman-6-True]"),
+    Mutant("pairs/conditional.py", "sensitivity / 2, rounding_error=0)", "sensitivity / 4, rounding_error=0)",
+           "pairs/test_conditional.py::test_the_worst_neighbours_lose_epsilon_and_no_more[kendall-1.0-21]"),
+    Mutant("dependence/conditional_ranks.py", "sums[len(x_ranks)] += 2", "sums[len(x_ranks) - 1] += 2",
+           "pairs/test_conditional.py::test_the_worst_neighbours_lose_epsilon_and_no_more[kendall-1.0-6]"),
+    Mutant("dependence/conditional_ranks.py", "return 2 * quotient(numerator + n * common, 2 * n * common) - 1",
+           "return numerator / (n * common)", ON_THE_GRID),
+    Mutant("table/strata.py", "without_data(np.asarray, strata, dtype=object)", "without_data(np.asarray, strata)",
+           "table/test_strata.py::test_one_record_decides_no_stratum_but_its_own"),
     # --- All correlations at once
     Mutant("privacy/rank_sensitivity.py", "return 4 * (n_columns**2 // 4)", "return 2 * (n_columns**2 // 4)",
            f"{MATRIX}[3-3]"),

@@ -61,3 +61,21 @@ def _squared_norm(x_ranks, y_ranks):
     return sum(
         (sum(r < i and s < j for r, s in records) - Fraction(i * j, n)) ** 2 for i in range(1, n) for j in range(1, n)
     )
+
+
+def naive_conditional_tau(x, y, strata):
+    """The sum of (n_z - 1) tau_z over strata, over n; that of a single record is 0."""
+    parts = [(len(a) - 1) * naive_tau(a, b) for a, b in _of_each_stratum(x, y, strata) if len(a) > 1]
+    return sum(parts, start=Fraction(0)) / len(x)
+
+
+def naive_conditional_rho(x, y, strata):
+    """The sum of n_z rho_z over strata, over n; that of a single record is 0."""
+    parts = [len(a) * naive_rho(a, b) for a, b in _of_each_stratum(x, y, strata) if len(a) > 1]
+    return sum(parts, start=Fraction(0)) / len(x)
+
+
+def _of_each_stratum(x, y, strata):
+    for stratum in set(strata):
+        records = [i for i, z in enumerate(strata) if z == stratum]
+        yield [x[i] for i in records], [y[i] for i in records]

@@ -11,6 +11,8 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     chatterjee_laplace,
+    conditional_kendall_laplace,
+    conditional_spearman_laplace,
     distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
@@ -241,6 +243,8 @@ def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledg
         (spearman_laplace, {}),
         (chatterjee_laplace, {}),
         (distance_correlation_laplace, {}),
+        (conditional_kendall_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
+        (conditional_spearman_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
     ],
 )
 def test_the_noise_of_every_pair_is_made_before_the_charge(function, public, ledger, monkeypatch):

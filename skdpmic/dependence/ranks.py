@@ -93,8 +93,7 @@ def spearman(x_ranks, y_ranks):
         In [0, 1], rounded down to a multiple of 2**-53.
     """
     n = len(x_ranks)
-    covariance = exact_dot(x_ranks.view(np.uint64), y_ranks.view(np.uint64)) - n**3  # 4 sum (r - rbar)(s - sbar)
-    return quotient(3 * abs(covariance), n * (n**2 - 1))
+    return quotient(3 * abs(rank_covariance(x_ranks, y_ranks)), n * (n**2 - 1))
 
 
 def chatterjee(x_ranks, y_ranks):
@@ -174,6 +173,17 @@ def concordance(x_ranks, y_ranks):
     # Halved, mid-ranks of different values are still different, and below n.
     room = np.zeros((5, len(x_ranks) + 1), dtype=np.int64)
     return int(_concordance(x_ranks >> 1, y_ranks >> 1, room))
+
+
+def rank_covariance(x_ranks, y_ranks):
+    """4 sum (r - rbar)(s - sbar) of mid-ranks r and s, an int.
+
+    Parameters
+    ----------
+    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
+        From `mid_ranks`.
+    """
+    return exact_dot(x_ranks.view(np.uint64), y_ranks.view(np.uint64)) - len(x_ranks) ** 3
 
 
 # Rows of the room of `_concordance`, and of the trees of `_fill_distances_to_earlier`. What leaves are given is of a

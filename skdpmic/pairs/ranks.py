@@ -88,7 +88,7 @@ def kendall_laplace(
     >>> kendall_laplace(x, x**2, epsilon=10) > 0.9
     True
     """
-    x, y = _check(x, y, epsilon, ledger)
+    x, y = check_ranked_pair(x, y, epsilon, ledger)
     mechanism = _noise(epsilon, kendall_sensitivity(len(x)))
     source = pay("kendall_laplace", epsilon, len(x), ledger, random_state)
 
@@ -160,7 +160,7 @@ def spearman_laplace(
     >>> spearman_laplace(x, x**2, epsilon=10) > 0.9
     True
     """
-    x, y = _check(x, y, epsilon, ledger)
+    x, y = check_ranked_pair(x, y, epsilon, ledger)
     mechanism = _noise(epsilon, spearman_sensitivity(len(x)))
     source = pay("spearman_laplace", epsilon, len(x), ledger, random_state)
 
@@ -233,7 +233,7 @@ def chatterjee_laplace(
     >>> chatterjee_laplace(x, np.sin(20 * x), epsilon=10) > 0.9
     True
     """
-    x, y = _check(x, y, epsilon, ledger)
+    x, y = check_ranked_pair(x, y, epsilon, ledger)
     mechanism = _noise(epsilon, chatterjee_sensitivity(len(x)))
     source = pay("chatterjee_laplace", epsilon, len(x), ledger, random_state)
 
@@ -309,14 +309,15 @@ def distance_correlation_laplace(
     >>> distance_correlation_laplace(x, x**2, epsilon=10) > 0.9
     True
     """
-    x, y = _check(x, y, epsilon, ledger)
+    x, y = check_ranked_pair(x, y, epsilon, ledger)
     mechanism = _noise(epsilon, distance_correlation_sensitivity(len(x)))
     source = pay("distance_correlation_laplace", epsilon, len(x), ledger, random_state)
 
     return release(distance_correlation(*_strict_ranks_of(x, y, source)), mechanism, source)
 
 
-def _check(x, y, epsilon, ledger):
+def check_ranked_pair(x, y, epsilon, ledger):
+    """`x` and `y` as two arrays of finite numbers, of one length, of which ranks can be scored."""
     x, y = check_pair(x, y, min_samples=4)
     if len(x) > MAX_RECORDS:
         raise ValueError(f"scores can be computed of at most {MAX_RECORDS:,} records, got n_samples={len(x):,}.")

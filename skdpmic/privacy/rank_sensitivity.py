@@ -1,7 +1,8 @@
 """How much replacing one record can change a rank statistic: the global sensitivity of each, as a score in [0, 1].
 
 The proofs are in ``docs/theory/ranks.md``. Every value is the exact one, rounded up to the next float, and at most 1,
-the range of the scores.
+the range of the scores. Those of the scores within strata, which have a sign, are in
+``docs/theory/conditional_ranks.md``.
 """
 
 import math
@@ -78,6 +79,46 @@ def distance_correlation_sensitivity(n):
     return _root_rounded_up(min(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7)), Fraction(1)))
 
 
+def conditional_kendall_sensitivity(n):
+    """Sensitivity of Kendall's tau-a within strata, with its sign, for any number of strata: below 6 / n.
+
+    Attained: the larger of ``4 (n - 1) / n^2``, within a stratum, and, from one of p + 1 records to one of then q + 1,
+    ``(6 - 4 / (p + 1) - 4 / (q + 1)) / n`` with ``p + q = n - 1``, as equal as they can be. Records may change stratum.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    within = Fraction(4 * (n - 1), n)
+    between = sum((3 - Fraction(4, n_others + 1) for n_others in _halves(n - 1)), start=Fraction(0))
+    return _rounded_up(max(within, between) / n)
+
+
+def conditional_spearman_sensitivity(n):
+    """Sensitivity of Spearman's rho-a within strata, with its sign, for any number of strata: below 10 / n.
+
+    Attained for n >= 5: from one stratum of p + 1 records to one of then q + 1, ``(10 - 6 / (p + 2) - 6 / (q + 2)) /
+    n`` with ``p + q = n - 1``, as equal as they can be. Records may change stratum.
+
+    Parameters
+    ----------
+    n : int, at least 2
+        Number of records.
+
+    Returns
+    -------
+    float
+        Rounded up.
+    """
+    return _rounded_up(sum((5 - Fraction(6, n_others + 2) for n_others in _halves(n - 1)), start=Fraction(0)) / n)
+
+
 def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
     """Square of the L2 sensitivity of all Kendall sums of a table together: 4 floor(p^2 / 4) times that of the pairs.
 
@@ -117,6 +158,10 @@ def group_sensitivity(sensitivity, rows_per_group):
         At most 1, rounded up.
     """
     return _rounded_up(min(rows_per_group * Fraction(sensitivity), Fraction(1)))
+
+
+def _halves(n):
+    return n // 2, n - n // 2
 
 
 def _rounded_up(value):

@@ -171,6 +171,8 @@ for x, y in (
     mtv_r(x, y, bounds=bounds), mtv_r_laplace(x, y, epsilon=1, bounds=bounds, B=8, c=4)
     for rank_statistic in (kendall_laplace, spearman_laplace, chatterjee_laplace, distance_correlation_laplace):
         rank_statistic(x, y, epsilon=1)
+    for within_strata in (conditional_kendall_laplace, conditional_spearman_laplace):
+        within_strata(x, y, np.arange(60) % 3, categories=[0, 1], epsilon=1)
 for table in (X, frozen):
     mic_pairs(table), mic_cross(table, table)
 for n in (60, 6000):

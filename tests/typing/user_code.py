@@ -23,6 +23,8 @@ from skdpmic import (
     PrivateGridSearch,
     RangeGridSketch,
     characteristic_matrix,
+    conditional_kendall_laplace,
+    conditional_spearman_laplace,
     count_stream,
     dp_mic_classif,
     kendall_laplace,
@@ -84,6 +86,8 @@ def functions(ledger: BudgetLedger) -> None:
     assert_type(mic_r_laplace(y, y, epsilon=1, bounds=PAIR, B=100, ledger=ledger), float)
     assert_type(mic_r_geometric(y, y, epsilon=1.0, bounds=PAIR, B="auto"), float)
     assert_type(kendall_laplace(y, y, epsilon=np.float64(1)), float)
+    assert_type(conditional_kendall_laplace(y, y, ["a"] * 10, categories=["a", "b"], epsilon=1, ledger=ledger), float)
+    assert_type(conditional_spearman_laplace(y, y, y > 0, categories=(False, True), epsilon=0.5), float)
     assert_type(dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1], statistic="mtv_r"), NDArray[np.float64])
     assert_type(characteristic_matrix(y, y).best_grid().counts, np.ndarray)
     mic_pairs(X, statistic="mic_r", bounds=(0, 1), n_jobs=2)
@@ -95,6 +99,7 @@ def functions(ledger: BudgetLedger) -> None:
     mic_e(y, y, B="auto")  # type: ignore[arg-type]
     mic_r_laplace(y, y, bounds=PAIR)  # type: ignore[call-arg]
     kendall_laplace(y, y, epsilon=None)  # type: ignore[arg-type]
+    conditional_kendall_laplace(y, y, y, epsilon=1)  # type: ignore[call-arg]
     dp_mic_classif(X, y, epsilon=1)  # type: ignore[call-arg]
 
 

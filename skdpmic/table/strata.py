@@ -1,0 +1,53 @@
+"""The stratum of each record, by public labels; nothing that is refused is quoted."""
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from skdpmic.checks.errors import without_data
+from skdpmic.checks.readable import refuse_masked
+from skdpmic.table.features import labels_of
+from skdpmic.table.values import NUMBERS, OBJECTS, OTHER, TEXT, as_codes, is_empty, kind_of
+
+
+def read_strata(strata, categories, n_samples):
+    """The stratum of each record, as a code: other labels are a stratum of their own, and missing ones another.
+
+    Parameters
+    ----------
+    strata : array-like of shape (n_samples,)
+    categories : array-like
+        The public labels.
+    n_samples : int
+        How many records there must be.
+
+    Returns
+    -------
+    uint32 ndarray of shape (n_samples,)
+    """
+    labels = labels_of(categories, "categories").labels
+    column = _as_column(strata)
+    if len(column) != n_samples:
+        raise ValueError(f"strata must have as many entries as x and y, got {len(column)} and {n_samples}.")
+    said, kind = TEXT if isinstance(labels[0], str) else NUMBERS, _kind_of(column)
+    if kind not in (said, OBJECTS) and not is_empty(column):
+        raise ValueError(f"strata must hold {said}, as categories do, got {kind}.")
+    return as_codes(column, labels)
+
+
+def _kind_of(column):
+    """As for a table, but an array of text holds text, and one of bytes no label at all."""
+    dtype_kind = column.dtype.kind if isinstance(column, np.ndarray) else ""
+    return {"U": TEXT, "T": TEXT, "S": OTHER}.get(dtype_kind) or kind_of(column)
+
+
+def _as_column(strata):
+    """An ndarray, or a Series of narwhals."""
+    refuse_masked(strata, "strata")
+    series = nw.from_native(strata, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series
+    # A list is not made an array of one type: a single text in it would make all its numbers text.
+    array = strata if isinstance(strata, np.ndarray) else without_data(np.asarray, strata, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"strata must be 1-dimensional, got an array of shape {array.shape}.")
+    return array
