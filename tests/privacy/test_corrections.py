@@ -1,12 +1,16 @@
 """The counterexamples of docs/theory/corrections.md, and the sensitivities that hold instead."""
 
 import math
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
 import pytest
 
+from skdpmic.dependence import ranks
 from tests.naive import naive_mutual_information
+from tests.privacy.test_conditional_rank_sensitivity import from_falling_to_rising
+from tests.privacy.test_conditional_rank_sensitivity import largest_change as largest_within
 
 # --- Lazarsfeld, Johnson and Adeniran (ICML 2022), Lemma B.9 ------------------------------------------------------
 
@@ -76,6 +80,75 @@ def test_conditional_kendall_exceeds_its_published_sensitivity_with_one_block():
     assert change > 4.5 / math.sqrt(n - 1)
 
 
+def published_z(weight, score, table):
+    """The sum of w tau, or of w rho, over all blocks; over the root of the sum of all w."""
+    x, y, blocks = table
+    total = total_weight = 0.0
+    for block in np.unique(blocks):
+        here = blocks == block
+        total += weight(here.sum()) * score(x[here], y[here])
+        total_weight += weight(here.sum())
+    return total / math.sqrt(total_weight)
+
+
+def tau(x, y):
+    n = len(x)
+    return ranks.concordance(ranks.mid_ranks(x), ranks.mid_ranks(y)) / (n * (n - 1) / 2)
+
+
+def weight_of_tau(n):
+    return 9 * n * (n - 1) / (2 * (2 * n + 5))
+
+
+def test_conditional_kendall_is_twice_its_published_sensitivity_with_two_blocks():
+    n = 1601
+    here, there = (published_z(weight_of_tau, tau, table) for table in from_falling_to_rising(n))
+    assert here - there == pytest.approx(9 / math.sqrt(n), rel=0.01)
+    assert here - there > 1.9 * 4.5 / math.sqrt(n - 1)
+
+
+def test_conditional_kendall_without_signs_exceeds_it_with_two_blocks_too():
+    # One block falls but for a record, which then goes above all of another: there, as many pairs rise as fall.
+    n, m = 1601, 800
+    x = np.arange(float(n))
+    y = np.append(np.where(x < m, -x, np.abs(x - (m + n - 2) / 2))[:-1], n)
+    before, after = (
+        published_z(weight_of_tau, lambda x, y: abs(tau(x, y)), (x, y, np.append(x[:-1] >= m, in_the_other)))
+        for in_the_other in (False, True)
+    )
+    assert after - before == pytest.approx(7.5 / math.sqrt(n), rel=0.01)
+    assert after - before > 1.6 * 4.5 / math.sqrt(n - 1)
+
+
+@pytest.mark.parametrize("n", [4, 5])
+def test_kendall_changes_by_4_over_n_plus_1_when_a_record_is_added(n):
+    changes = [
+        kendall(np.array([*raised[:i], j, *raised[i:]])) - kendall(np.array(order))
+        for order in permutations(range(n))
+        for j in range(n + 1)
+        for raised in [[rank + (rank >= j) for rank in order]]
+        for i in range(n + 1)
+    ]
+    assert max(changes) <= -min(changes) == pytest.approx(4 / (n + 1))
+    assert 4 / (n + 1) > 2 / (n - 1)  # the published sensitivity
+
+
+def kendall_as_printed(x, y):
+    """A pair (i, j) is concordant if x_i > x_j and y_i > y_j, otherwise discordant."""
+    n = len(x)
+    i, j = np.triu_indices(n, 1)
+    n_concordant = np.sum((x[i] > x[j]) & (y[i] > y[j]))
+    return 2 * abs(2 * n_concordant - n * (n - 1) / 2) / (n * (n - 1))
+
+
+def test_kendall_as_printed_finds_a_constant_column_to_depend_on_every_other():
+    y = np.random.default_rng(0).permutation(100)
+    assert kendall_as_printed(np.zeros(100), y) == 1
+    assert tau(np.zeros(100), y) == 0
+    assert tau(y, y) == 1
+    assert kendall_as_printed(y, y) == abs(tau(np.arange(100), y)) < 0.1  # and decides by the order of the records
+
+
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_spearman_is_6_over_n_plus_1_sensitive(n):
     assert largest_change(spearman, n) == pytest.approx(6 / (n + 1))
@@ -87,6 +160,25 @@ def test_spearman_needs_n_squared_minus_1_in_its_denominator():
     reversed_order = np.arange(10)[::-1]
     assert spearman(reversed_order) == pytest.approx(-1)
     assert abs(1 - 6 * ((reversed_order - np.arange(10)) ** 2).sum() / (10 * 9)) == pytest.approx(21)  # as printed
+
+
+@pytest.mark.parametrize("n, distinct", [(4, False), (5, False), (6, True)])
+def test_conditional_spearman_changes_by_less_than_10_over_its_divisor(n, distinct):
+    # z is the sum of (n_i - 1) rho_i over sqrt(n - k): of that sum, over all small data sets and all numbers of blocks.
+    p, q = (n - 1) // 2, n // 2
+    largest, _ = largest_within("(n - 1) spearman", n, distinct)
+    assert largest == max(Fraction(6 * (n - 1), n + 1), 10 - Fraction(12, p + 2) - Fraction(12, q + 2)) < 10
+
+
+@pytest.mark.parametrize("n", [11, 101, 1601])
+def test_conditional_spearman_keeps_to_its_published_sensitivity_by_far(n):
+    def rho(x, y):
+        return 3 * ranks.rank_covariance(ranks.mid_ranks(x), ranks.mid_ranks(y)) / (len(x) * (len(x) ** 2 - 1))
+
+    here, there = (published_z(lambda n: n - 1, rho, table) for table in from_falling_to_rising(n))
+    change, k = here - there, 2
+    assert (1 - 5 / n) * 10 / math.sqrt(n - k) < change < 10 / math.sqrt(n - k)
+    assert change < 0.25 * 31 * math.sqrt(k) / math.sqrt(n - k)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
