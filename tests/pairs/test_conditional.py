@@ -83,13 +83,17 @@ def test_noise_has_the_scale_of_the_sensitivity(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_released_scores_are_on_the_grid_in_range_and_fresh_each_time(name):
-    x, y, strata = dependent(20)
-    released = [private(name)(x, y, strata, categories=LABELS, epsilon=0.5) for _ in range(60)]
+def test_released_scores_are_on_the_grid_and_fresh_each_time(name):
+    released = [private(name)(*dependent(100), categories=LABELS, epsilon=1) for _ in range(20)]
     assert all(isinstance(score, float) and (score + 1) % (2 * GRID) == 0 for score in released)
-    assert min(released) == -1
-    assert max(released) == 1  # noise of scale 0.6 and 1 on scores that are small
-    assert len(set(released)) > 5
+    assert len(set(released)) > 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_released_scores_keep_to_the_range_and_reach_both_ends_of_it(name):
+    # Noise of scale 1e6: of either sign with probability 1/2, and beyond the range but for a chance of 1e-6.
+    released = {private(name)(*dependent(4), categories=LABELS, epsilon=1e-6) for _ in range(60)}
+    assert released == {-1.0, 1.0}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -131,9 +135,10 @@ def test_the_worst_neighbours_lose_epsilon_and_no_more(name, epsilon, n, monkeyp
 def all_neighbours(n, n_strata):
     """Tables that share all records but the last, at all its places; the others differ, in ascending order of x."""
     places = [place - 0.5 for place in range(n)]
-    for y, strata in product(permutations(range(n - 1)), product(range(n_strata), repeat=n - 1)):
+    for y, strata in product(permutations(range(n - 1)), product(range(n_strata), repeat=n - 2)):
+        others = range(n - 1), y, (0, *strata)  # whichever stratum is called 0
         yield [
-            tuple(np.append(column, value) for column, value in zip((range(n - 1), y, strata), last, strict=True))
+            tuple(np.append(column, value) for column, value in zip(others, last, strict=True))
             for last in product(places, places, range(n_strata))
         ]
 
@@ -141,7 +146,7 @@ def all_neighbours(n, n_strata):
 @pytest.mark.parametrize("name", NAMES)
 def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(name, monkeypatch):
     losses = [exact_loss(name, tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
-    assert len(losses) == 6 * 8
+    assert len(losses) == 6 * 4
     assert 0.8 < max(losses) <= 1
 
 
@@ -167,7 +172,7 @@ def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
 
 
 @seeded
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["kendall", pytest.param("spearman", marks=pytest.mark.slow)])
 def test_half_the_noise_is_found_out_by_sampling(name):
     # The chance of a release no less than the higher of two scores that are apart by the sensitivity, in 300 runs each:
     # a half, and exp(-epsilon) of that. alpha = 1e-2, fixed seed.
