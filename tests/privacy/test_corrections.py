@@ -170,15 +170,22 @@ def test_conditional_spearman_changes_by_less_than_10_over_its_divisor(n, distin
     assert largest == max(Fraction(6 * (n - 1), n + 1), 10 - Fraction(12, p + 2) - Fraction(12, q + 2)) < 10
 
 
+@pytest.mark.parametrize("n_alone", [0, 1000])  # blocks of one record: they count in n and in k
 @pytest.mark.parametrize("n", [11, 101, 1601])
-def test_conditional_spearman_keeps_to_its_published_sensitivity_by_far(n):
+def test_conditional_spearman_keeps_to_its_published_sensitivity_by_far(n, n_alone):
     def rho(x, y):
-        return 3 * ranks.rank_covariance(ranks.mid_ranks(x), ranks.mid_ranks(y)) / (len(x) * (len(x) ** 2 - 1))
+        return 3 * ranks.rank_covariance(ranks.mid_ranks(x), ranks.mid_ranks(y)) / (len(x) * max(len(x) ** 2 - 1, 1))
 
-    here, there = (published_z(lambda n: n - 1, rho, table) for table in from_falling_to_rising(n))
-    change, k = here - there, 2
-    assert (1 - 5 / n) * 10 / math.sqrt(n - k) < change < 10 / math.sqrt(n - k)
-    assert change < 0.25 * 31 * math.sqrt(k) / math.sqrt(n - k)
+    alone = np.arange(2, n_alone + 2)
+    here, there = (
+        published_z(lambda n: n - 1, rho, [np.append(column, alone) for column in table])
+        for table in from_falling_to_rising(n)
+    )
+    k, divisor = n_alone + 2, math.sqrt(n - 2)  # the root of all records less k
+    change = here - there
+    assert change == pytest.approx((10 * n - 18) / (n + 3) / divisor)
+    assert change < 0.25 * 31 * math.sqrt(k) / divisor
+    assert (change > 10 / math.sqrt(n + n_alone)) == (n_alone > 0)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
