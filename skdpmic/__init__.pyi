@@ -24,6 +24,8 @@ from .privacy.ledger import BudgetLedger
 from .scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from .search import PrivateGridSearch
 from .selector import DPMICSelector
+from .two_party.randomized_parts import RandomizedParts
+from .two_party.scorer import TwoPartyScorer
 
 __version__: str
 
@@ -36,7 +38,9 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivateCorrelation",
     "PrivateGridSearch",
+    "RandomizedParts",
     "RangeGridSketch",
+    "TwoPartyScorer",
     "characteristic_matrix",
     "chatterjee_laplace",
     "count_stream",
