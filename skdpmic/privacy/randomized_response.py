@@ -86,5 +86,5 @@ def n_columns_for(epsilon, n_columns):
 
 
 def n_parts_for(epsilon):
-    """How many equal parts of a range suit a report with this budget: more of them say more, but are kept less often."""
+    """How many equal parts of a range suit a report with this budget: more say more, and are kept less often."""
     return 4 if epsilon < 1.5 else 6 if epsilon < 3 else 8

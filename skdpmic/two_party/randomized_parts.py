@@ -283,9 +283,9 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
         if self._n_releases.value > 0:
             before = self._n_releases.value
             warnings.warn(
-                f"transform has released reports {before} time(s) before, with a budget of {self._description.epsilon:g} "
+                f"transform has released reports {before} time(s) before, with epsilon={self._description.epsilon:g} "
                 "each, and budgets add up: of the same records, whoever has all of these reports knows as much as with "
-                f"a budget of {(before + 1) * self._description.epsilon:g}. Keep the reports of the first call.",
+                f"epsilon={(before + 1) * self._description.epsilon:g}. Keep the reports of the first call.",
                 PrivacyLeakWarning,
                 stacklevel=stacklevel + 1,
             )

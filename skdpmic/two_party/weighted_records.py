@@ -1,7 +1,7 @@
 """Unbiased distance covariance of reports and a target, and how much each record bears on it.
 
-Records are reported parts with targets and weights: 1 for a record, its noisy count for a cell of a table. All sums take
-O(n log n + m n) operations for m parts (``docs/theory/two_parties.md``, section 2).
+Records are reported parts with targets and weights: 1 for a record, its noisy count for a cell of a table. All sums
+take O(n log n + m n) operations for m parts (``docs/theory/two_parties.md``, section 2).
 """
 
 from typing import NamedTuple

@@ -93,9 +93,7 @@ def test_coins_fall_with_the_probability_of_the_formula():
 
 @pytest.mark.parametrize("m, epsilon", [(2, 0.3), (5, 1.0), (9, 4.0)])
 def test_the_inverse_is_that_of_the_matrix(m, epsilon):
-    np.testing.assert_allclose(
-        inverse_response_matrix(m, epsilon) @ response_matrix(m, epsilon), np.eye(m), atol=1e-12
-    )
+    np.testing.assert_allclose(inverse_response_matrix(m, epsilon) @ response_matrix(m, epsilon), np.eye(m), atol=1e-12)
 
 
 def test_without_noise_reports_are_the_parts():
