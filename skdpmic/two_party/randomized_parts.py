@@ -183,7 +183,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
         check_is_fitted(self)
         description, source = self._description, entropy_source(self.random_state)
         parts = self._true_parts(X)
-        self._warn(stacklevel=2)
+        self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
         if self.ledger is not None:
             epsilon = description.epsilon
             self.ledger.charge("RandomizedParts, randomised response", epsilon, n=len(parts[0]), d=len(parts))
