@@ -45,33 +45,38 @@ def of_records(parts, target, column, inverse):
     if reported.sum() < _FEWEST:
         return NOTHING
     weights, values = np.ones(reported.sum()), target.values[reported]
-    of_target = Numbers(_scaled(values)) if target.n_classes is None else Classes(values)
+    of_target, unit = Classes(values), 1.0
+    if target.n_classes is None:
+        of_target, unit = _of_width_1(values, target.bounds)
     spread = distance_variance(of_target, weights)
-    return _estimate(parts[reported], of_target, spread, weights, column, inverse, 0.0)
+    found = _estimate(parts[reported], of_target, spread, weights, column, inverse, len(weights), 0.0)
+    return found._replace(covariance=found.covariance * unit)
 
 
-def of_counts(counts, is_discrete, scale, column, inverse):
-    """The estimate from counts of reported parts and parts of the target, with noise of this scale."""
+def of_counts(counts, n, is_discrete, scale, column, inverse):
+    """The estimate from counts of n reported parts and parts of the target, with noise of this scale."""
     n_target = counts.shape[1]
-    if counts.sum() < _FEWEST or (counts.sum(axis=0) > 0).sum() < 2:
+    if n < _FEWEST:
         return NOTHING
     parts, of_target = (index.ravel() for index in np.indices(counts.shape))
     variance_of = discrete_variance if is_discrete else histogram_variance
     spread = _of_shares(variance_of, counts.sum(axis=0), of_target, np.eye(n_target))
     target = Classes(of_target) if is_discrete else Numbers(part_centres(n_target)[of_target])
-    return _estimate(parts, target, spread, counts.ravel().astype(np.float64), column, inverse, noise_variance(scale))
+    weights = counts.ravel().astype(np.float64)
+    return _estimate(parts, target, spread, weights, column, inverse, n, noise_variance(scale))
 
 
-def _estimate(parts, target, spread, weights, column, inverse, of_noise):
+def _estimate(parts, target, spread, weights, column, inverse, n, of_noise):
     distances = inverse.T @ part_distances(column) @ inverse
-    covariance = distance_covariance(parts, target, weights, distances)
+    covariance = distance_covariance(parts, target, weights, distances, n, of_noise)
     counts = np.bincount(parts, weights, minlength=len(inverse))
     own = _of_shares(lambda shares: part_variance(column, shares), counts, parts, inverse)
     value = _ratio(covariance.value, own.value, spread.value)
     without = _ratio(covariance.without, own.without, spread.without)
     # The jackknife; noise on a count moves the estimate as so many records more or less would.
-    bears = (without - np.average(without, weights=np.maximum(weights, 0))) ** 2
-    return SquaredCorrelation(float(value), float((np.maximum(weights, 0) + of_noise) @ bears), covariance.value)
+    counted = np.maximum(weights, 0.0)
+    bears = (without - (counted @ without) / max(counted.sum(), 1.0)) ** 2
+    return SquaredCorrelation(float(value), float((counted + of_noise) @ bears), float(covariance.value))
 
 
 def _of_shares(variance_of, counts, parts, inverse):
@@ -81,7 +86,8 @@ def _of_shares(variance_of, counts, parts, inverse):
 
 
 def _shares(counts, inverse):
-    return on_simplex(inverse @ (counts / max(counts.sum(), 1.0)))
+    total = counts.sum()
+    return on_simplex(inverse @ (counts / total)) if total > 0 else np.full(len(counts), 1 / len(counts))
 
 
 def _ratio(covariance, own, spread):
@@ -91,7 +97,11 @@ def _ratio(covariance, own, spread):
     return np.where(varies, covariance / np.sqrt(np.where(varies, product, 1.0)), 0.0)
 
 
-def _scaled(values):
-    """Values in a range of width 1: no product of them can overflow, and the correlation is the same."""
-    lowest, highest = values.min(), values.max()
-    return (values - lowest) / (highest - lowest) if highest > lowest else np.zeros(len(values))
+def _of_width_1(values, bounds):
+    """A target in a range of width 1, so that no product of its values can overflow; and the unit of a covariance.
+
+    That is 1 if the range is public, and the width of the range of these values, if there are no bounds.
+    """
+    lower, upper = (values.min(), values.max()) if bounds is None else bounds
+    width = upper - lower if upper > lower else 1.0
+    return Numbers((np.clip(values, lower, upper) - lower) / width), width if bounds is None else 1.0

@@ -18,7 +18,7 @@ from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_kind, make_target, target_axis
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.reports import read_reports
-from skdpmic.two_party.tables import TARGET_PARTS, count, noise_scale, table_score, target_parts, with_noise
+from skdpmic.two_party.tables import count, noise_scale, table_score, target_parts, with_noise
 from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
@@ -57,8 +57,8 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
     ranking_ : ndarray of shape (n_features,)
         Place of each feature, 1 for the best, by its score before that is clamped to [0, 1].
     distance_covariances_ : ndarray of shape (n_features,)
-        Unbiased estimates of the squared distance covariances, which may be negative, with the ranges of the feature
-        and of the target scaled to width 1; only with "distance_correlation".
+        Unbiased estimates of the squared distance covariances, which may be negative; only with "distance_correlation".
+        Ranges that are given as bounds have width 1 here; classes are 1 apart, as are labels.
     noisy_counts_ : list of n_features ndarrays of shape (n_parts, n_target_parts)
         Records in each reported part and each part of the target, with noise, from which all else follows; only with
         `epsilon`.
@@ -203,9 +203,8 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
     # --- Before the charge ---------------------------------------------------------------------------------------
 
     def _check_parameters(self):
-        if self.statistic not in TARGET_PARTS:
-            allowed = ", ".join(map(repr, TARGET_PARTS))
-            raise ValueError(f"statistic must be one of {allowed}, got {self.statistic!r}.")
+        if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
+            raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {self.statistic!r}.")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
         check_ledger(self.ledger)
@@ -251,7 +250,7 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
 
     def _tables(self, reports, target, source):
         """The counts of each feature, with noise if they are to be published, and the scale of that."""
-        of_target, n_target = target_parts(target, self.statistic)
+        of_target, n_target = target_parts(target)
         tables = [
             count(parts, of_target, (column.n_parts, n_target))
             for parts, column in zip(reports.parts, reports.description.columns, strict=True)
@@ -271,8 +270,11 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
         else:
             tables, scale = self._tables(reports, target, source)
             is_discrete = target.n_classes is not None
-            of_columns = zip(tables, columns, inverses, strict=True)
-            found = [distance_correlation.of_counts(table, is_discrete, scale, *rest) for table, *rest in of_columns]
+            of_columns = zip(tables, self.n_reported_, columns, inverses, strict=True)
+            found = [
+                distance_correlation.of_counts(table, n, is_discrete, scale, *column)
+                for table, n, *column in of_columns
+            ]
         self._squared = np.array([estimate.value for estimate in found])
         self._variances = np.array([estimate.variance for estimate in found])
         self.distance_covariances_ = np.array([estimate.covariance for estimate in found])

@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
     without: np.ndarray  # (n_records,)
 
 
-def distance_covariance(parts, target, weights, distances):
+def distance_covariance(parts, target, weights, distances, n=None, noise_variance=0.0):
     """Squared distance covariance, by equation 1 of the U-statistic with ``a_ij = distances[part_i, part_j]``.
 
     Parameters
@@ -64,6 +64,11 @@ def distance_covariance(parts, target, weights, distances):
         Of sum 5 or more.
     distances : ndarray of shape (n_parts, n_parts)
         Debiased, so those of a part to itself need not be 0.
+    n : int, default=None
+        How many records there are, if not the sum of the weights.
+    noise_variance : float, default=0.0
+        Of independent noise on each of the weights, which are then cells of a table. What it adds on average, up to the
+        square of this variance, is taken off.
 
     Returns
     -------
@@ -79,7 +84,16 @@ def distance_covariance(parts, target, weights, distances):
     ab = (distances[parts] * sums[:, :n_parts]).sum(axis=1)  # sum of a_ij b_ij; a record is at no distance of itself
     b_of_part = by_part.T @ b
     a_times_b = (distances @ b_of_part)[parts] - to_self * b  # sum of a_ij b_j
-    return _without_each(weights, ab, a, b, a_times_b, b_times_a)
+    n = weights.sum() if n is None else n
+    estimate = _without_each(n, weights, ab, a, b, a_times_b, b_times_a)
+    if noise_variance == 0:
+        return estimate
+    each = np.zeros((len(parts), n_parts))
+    each[np.arange(len(parts)), parts] = 1.0
+    products = weights @ (distances[parts] * target.sums(each)).sum(axis=1) + to_self @ b
+    of_both = to_self.sum() * (weights @ b) + 2 * (2 * a + to_self) @ b
+    excess = noise_variance * _equation(n, 0.0, products, of_both)
+    return Estimate(estimate.value - excess, estimate.without - excess)
 
 
 def distance_variance(target, weights):
@@ -87,12 +101,12 @@ def distance_variance(target, weights):
     b = target.sums(weights[:, np.newaxis])[:, 0]
     bb = target.sums_of_squares(weights)
     b_times_b = target.sums((weights * b)[:, np.newaxis])[:, 0]
-    return _without_each(weights, bb, b, b, b_times_b, b_times_b)
+    return _without_each(weights.sum(), weights, bb, b, b, b_times_b, b_times_b)
 
 
-def _without_each(w, ab, a, b, a_times_b, b_times_a):
+def _without_each(n, w, ab, a, b, a_times_b, b_times_a):
     """Equation 1 from its sums, and from those that remain without each record."""
-    n, products = w.sum(), w @ (a * b)
+    products = w @ (a * b)
     value = _equation(n, w @ ab, products, (w @ a) * (w @ b))
     without = _equation(
         n - 1, w @ ab - 2 * ab, products - a * b - a_times_b - b_times_a + ab, (w @ a - 2 * a) * (w @ b - 2 * b)
