@@ -250,7 +250,7 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
 
     def _tables(self, reports, target, source):
         """The counts of each feature, with noise if they are to be published, and the scale of that."""
-        of_target, n_target = target_parts(target)
+        of_target, n_target = target_parts(target, self.statistic)
         tables = [
             count(parts, of_target, (column.n_parts, n_target))
             for parts, column in zip(reports.parts, reports.description.columns, strict=True)

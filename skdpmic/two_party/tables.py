@@ -14,18 +14,19 @@ from skdpmic.dependence.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import discrete_laplace
 
-TARGET_PARTS = 8  # equal parts of a numeric target
+TARGET_PARTS = {"distance_correlation": 12, "mtv_r": 8, "mic_r": 8}  # equal parts of a numeric target
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
 
-def target_parts(target):
+def target_parts(target, statistic):
     """The part, or class, of each value of a target, and how many of these there are."""
     if target.n_classes is not None:
         return target.values, target.n_classes
-    return equal_parts(target.values, target.bounds, TARGET_PARTS).astype(np.int64), TARGET_PARTS
+    n_parts = TARGET_PARTS[statistic]
+    return equal_parts(target.values, target.bounds, n_parts).astype(np.int64), n_parts
 
 
 def count(parts, of_target, shape):
