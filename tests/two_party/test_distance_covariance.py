@@ -169,3 +169,33 @@ def test_the_variance_of_labels_is_that_of_their_indicators():
     shares = np.bincount(codes) / 100
     assert discrete_variance(shares) == pytest.approx(brute_variance((codes[:, np.newaxis] != codes).astype(float)))
     assert discrete_variance(np.array([1.0, 0.0])) == 0
+
+
+@pytest.mark.parametrize("n_equal", [4, 8])
+def test_the_variance_of_centres_would_be_too_large_by_a_ninth_of_a_part_squared(n_equal):
+    """Which is why that of the histogram is used."""
+    centres = (np.arange(n_equal) + 0.5) / n_equal
+    too_much = brute_variance(np.abs(centres[:, np.newaxis] - centres)) - 2 / 45
+    assert too_much == pytest.approx(1 / (9 * n_equal**2), rel=0.05)
+
+
+def test_noise_on_counts_adds_nothing_on_average():
+    """2,000 draws of Laplace noise of scale 3 on the counts of 120 records; 3 standard errors."""
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(120, np.full(12, 1 / 12)).astype(float)
+    parts, values = (index.ravel() for index in np.indices((4, 3)))
+    inverse = inverse_response_matrix(4, 1.0)
+    debiased = inverse.T @ part_distances(ReportedColumn("x", Range(0.0, 1.0), 4, False)) @ inverse
+    truth = distance_covariance(parts, Numbers(values / 2), counts, debiased).value
+    with_and_without = []
+    for variance in (18.0, 0.0):
+        noise = np.random.default_rng(4)
+        found = [
+            distance_covariance(
+                parts, Numbers(values / 2), counts + noise.laplace(0, 3, 12), debiased, 120, variance
+            ).value
+            for _ in range(2000)
+        ]
+        with_and_without.append(abs(np.mean(found) - truth) / (np.std(found) / math.sqrt(2000)))
+    corrected, uncorrected = with_and_without
+    assert corrected < 3 < uncorrected
