@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic.checks.arguments import check_whole
+from skdpmic.checks.readable import some
 from skdpmic.exceptions import PrivacyLeakWarning
 from skdpmic.hints import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
@@ -17,7 +18,7 @@ from skdpmic.privacy.randomized_response import drawn_columns, n_columns_for, n_
 from skdpmic.table.axes import NUMBERS, Labels
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public
-from skdpmic.table.reading import read_columns, refuse_other_kinds
+from skdpmic.table.reading import read_columns
 from skdpmic.table.tables import as_frame, is_frame, open_table
 from skdpmic.two_party.description import MOST_PARTS, ReportedColumn, ReportsDescription, placed
 from skdpmic.two_party.reports import Reports, to_arrow
@@ -79,7 +80,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
 
     Notes
     -----
-    `fit` reads the names and types of the columns only: it draws nothing and costs nothing. **Every** `transform` is a
+    `fit` keeps names only: it draws nothing and costs nothing. **Every** `transform` is a
     release of its own, and budgets of releases about the same people add up: transform once, keep the reports, and give
     these to whoever is to have them. A person with several rows is protected at as many times epsilon.
 
@@ -123,7 +124,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
         self.random_state = random_state
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
-        """Read the names and types of the columns. Costs nothing.
+        """Check the table, and keep the names of its columns. Draws nothing, and costs nothing.
 
         Parameters
         ----------
@@ -150,8 +151,8 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
             table = open_table(self, X, as_objects=self.categories is not None, least=1)
             names = table.names_as_text()
             axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
-            refuse_other_kinds(table, dict(enumerate(axes)))
             self._describe(axes)
+            self._true_parts(X)  # which raises what transform would raise, and is forgotten
             self._n_releases = _Count()
         return self
 
@@ -274,7 +275,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
-            raise ValueError(f"X must have no missing values with allow_missing=False, got at least one in {empty}.")
+            raise ValueError(f"Input X contains NaN, or no label, with allow_missing=False, in columns {some(empty)}.")
         return parts
 
     def _warn(self, stacklevel):

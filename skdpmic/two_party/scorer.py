@@ -1,5 +1,6 @@
 """The party that holds the target: scores of the features that the other party reported."""
 
+import math
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_kind, make_target, target_axis
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.reports import read_reports
-from skdpmic.two_party.tables import count, noise_scale, table_score, target_parts, with_noise
+from skdpmic.two_party.tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
@@ -250,7 +251,9 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
 
     def _tables(self, reports, target, source):
         """The counts of each feature, with noise if they are to be published, and the scale of that."""
-        of_target, n_target = target_parts(target, self.statistic)
+        spent = math.inf if self.epsilon is None else self.epsilon
+        n_parts = n_target_parts(self.statistic, spent * reports.n_samples / len(reports.parts))
+        of_target, n_target = target_parts(target, n_parts)
         tables = [
             count(parts, of_target, (column.n_parts, n_target))
             for parts, column in zip(reports.parts, reports.description.columns, strict=True)

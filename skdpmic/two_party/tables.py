@@ -14,18 +14,32 @@ from skdpmic.dependence.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import discrete_laplace
 
-TARGET_PARTS = {"distance_correlation": 12, "mtv_r": 8, "mic_r": 8}  # equal parts of a numeric target
+_EIGHTHS = 8  # of the range of a numeric target, where more parts would let chance and noise find more
+_FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, from this many records on, times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
 
-def target_parts(target, statistic):
+def n_target_parts(statistic, budget):
+    """How many equal parts of the range of a target are counted.
+
+    Parameters
+    ----------
+    statistic : str
+    budget : float
+        Records that report a column, times the epsilon that is spent on its table; infinite without noise.
+    """
+    if statistic != "distance_correlation":
+        return _EIGHTHS
+    return max([_EIGHTHS, *(n_parts for least, n_parts in _FINER.items() if budget >= least)])
+
+
+def target_parts(target, n_parts):
     """The part, or class, of each value of a target, and how many of these there are."""
     if target.n_classes is not None:
         return target.values, target.n_classes
-    n_parts = TARGET_PARTS[statistic]
     return equal_parts(target.values, target.bounds, n_parts).astype(np.int64), n_parts
 
 

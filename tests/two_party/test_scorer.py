@@ -54,7 +54,7 @@ def plain_distance_correlation(x, y):
 
 @pytest.mark.parametrize("epsilon", [None, math.inf])
 def test_without_noise_and_with_many_parts_it_is_the_distance_correlation_of_the_values(epsilon, monkeypatch):
-    monkeypatch.setitem(tables.TARGET_PARTS, "distance_correlation", 200)
+    monkeypatch.setitem(tables._FINER, 10_000, 200)
     x, y = line(600, np.random.default_rng(0))
     bob = TwoPartyScorer(epsilon=epsilon, **BOUNDS).fit(reports_of(x, math.inf, n_parts=200), y)
     assert bob.scores_[0] == pytest.approx(plain_distance_correlation(x[:, 0], y), abs=2e-3)
@@ -218,7 +218,8 @@ Y = np.random.default_rng(1).random(300)
 
 @seeded
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
-def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target):
+def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target, monkeypatch):
+    monkeypatch.setattr(tables, "_FINER", {})  # as many parts without noise as with it
     y = Y if "target_bounds" in target else (3 * Y).astype(int)
     exact = TwoPartyScorer(epsilon=math.inf, **target).fit(sent, y)
     assert sum(counts.sum() for counts in exact.noisy_counts_) == 2 * 300  # each record is in two tables
@@ -259,6 +260,14 @@ def test_all_that_is_published_follows_from_the_noisy_counts(sent, statistic, mo
         shown = bob._repr_html_()
         left.append((joblib.hash(state), repr(bob), shown[shown.index('<div class="skdpmic-release">') :]))
     assert left[0] == left[1]
+
+
+def test_a_target_is_counted_in_more_parts_where_there_is_less_noise():
+    parts = [
+        tables.n_target_parts("distance_correlation", budget) for budget in (10, 1499, 1500, 9999, 10_000, math.inf)
+    ]
+    assert parts == [8, 8, 16, 16, 24, 24]
+    assert tables.n_target_parts("mtv_r", math.inf) == tables.n_target_parts("mic_r", math.inf) == 8
 
 
 @pytest.fixture
