@@ -145,8 +145,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            for name in [name for name in vars(self) if name.endswith("_")]:
-                del vars(self)[name]
+            self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
             table = open_table(self, X, as_objects=self.categories is not None, least=1)
             names = table.names_as_text()
@@ -246,6 +245,11 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
             check_whole(self.columns_per_record, "columns_per_record")
         if not isinstance(self.allow_missing, bool | np.bool_):
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
+
+    def _forget(self):
+        """Drop what an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del vars(self)[name]
 
     def _describe(self, axes):
         """Keep what is public about the reports to come."""

@@ -192,8 +192,8 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
             raise AttributeError("scores_interval needs statistic='distance_correlation', as other scores are maxima.")
         check_confidence(confidence)
         margin = -ndtri((1 - confidence) / 2) * np.sqrt(self._variances)
-        ends = (np.sqrt(np.clip(self._squared + side * margin, 0.0, 1.0)) for side in (-1, 1))
-        return tuple(ends)
+        lower, upper = (np.sqrt(np.clip(self._squared + side * margin, 0.0, 1.0)) for side in (-1, 1))
+        return lower, upper
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "ranking_")

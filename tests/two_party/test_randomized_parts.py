@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, search_cost
 from skdpmic.privacy.randomized_response import response_matrix
 from skdpmic.two_party import randomized_parts as module
 
@@ -251,6 +253,12 @@ def test_names_and_containers_are_those_of_scikit_learn():
 def test_it_works_in_a_pipeline():
     pipeline = make_pipeline(FunctionTransformer(), RandomizedParts(bounds=(0, 1)))
     assert pipeline.fit_transform(X).shape == X.shape
+
+
+def test_what_a_search_over_it_costs_is_not_guessed():
+    search = GridSearchCV(make_pipeline(RandomizedParts(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match="not its fits but its transforms are releases"):
+        search_cost(search)
 
 
 @pytest.mark.parametrize(
