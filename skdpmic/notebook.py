@@ -166,6 +166,26 @@ def shown_search(search, broken_by):
     return Shown(facts, _reasons(broken_by, search.privacy_spent_[0]))
 
 
+def shown_reports(transformer):
+    """What each `transform` of a :class:`RandomizedParts` releases."""
+    n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
+    epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
+    broken = _reasons(["random_state"] if is_seeded else [], epsilon)
+    facts = [
+        ("Released", f"by each transform: noisy parts of {n_reported:,} of {_many(d, 'column')} of each record"),
+        (
+            "Cost",
+            f"{_budget(epsilon, 0)}, local, for each transform; {_budget(transformer.epsilon_per_column_, 0)} a part",
+        ),
+        ("Protects", "no one" if broken else "each record, from everybody who sees its reports"),
+    ]
+    columns = [
+        Column("column", _names(transformer)),
+        Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
+    ]
+    return Shown(facts, broken, columns, np.arange(d), unit="column")
+
+
 def shown_two_party(scorer):
     """Scores of a :class:`TwoPartyScorer`."""
     of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))

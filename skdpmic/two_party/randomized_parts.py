@@ -11,6 +11,7 @@ from skdpmic.checks.arguments import check_whole
 from skdpmic.checks.readable import some
 from skdpmic.exceptions import PrivacyLeakWarning
 from skdpmic.hints import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
+from skdpmic.notebook import ShownInNotebooks, shown_reports
 from skdpmic.privacy.arguments import check_epsilon, warn_of_seed
 from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
@@ -26,7 +27,7 @@ from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
 
-class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
+class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
@@ -152,7 +153,7 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
             axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
             self._describe(axes)
             self._true_parts(X)  # which raises what transform would raise, and is forgotten
-            self._n_releases = _Count()
+            self._n_releases, self._is_seeded = _Count(), self.random_state is not None
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -297,6 +298,9 @@ class RandomizedParts(OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseE
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "n_parts_")
+
+    def _shown(self):
+        return shown_reports(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

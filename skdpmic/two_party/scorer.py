@@ -213,15 +213,14 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
             raise ValueError("ledger must be None without epsilon, as nothing is published then and nothing charged.")
         check_public("target_bounds", self.target_bounds)
         check_public("classes", self.classes)
-        check_kind(self.target_bounds, self.classes, self._needs_ranges)
+        check_kind(self.target_bounds, self.classes, self._needs_ranges())
         entropy_source(self.random_state)
 
-    @property
     def _needs_ranges(self):
         return self.epsilon is not None or self.statistic != "distance_correlation"
 
     def _read_target(self, y, n_samples):
-        has_range = self._needs_ranges or self.target_bounds is not None
+        has_range = self._needs_ranges() or self.target_bounds is not None
         axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
         return make_target(y, n_samples, axis, self.classes, self)
 
