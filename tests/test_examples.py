@@ -109,9 +109,10 @@ def test_plan_and_ledger(run):
     assert sorted(names["for_visits"].get_support(indices=True)) == [3, 4]
 
 
-def test_two_parties(run):
+def test_two_parties(run, monkeypatch):
     """Scores of 0.40 and 0.46, and of 0.01 at most, have standard errors of 0.02 at most."""
     pytest.importorskip("pyarrow", reason="the parties exchange a file of Parquet")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # of the processes that it starts
     printed, names = run("two_parties")
     lines = printed.splitlines()
     assert lines[0] == "laboratory: reported 2 of 4 columns a person, each at ε = 3; spent 6"
