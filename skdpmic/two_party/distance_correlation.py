@@ -102,6 +102,9 @@ def _of_width_1(values, bounds):
 
     That is 1 if the range is public, and the width of the range of these values, if there are no bounds.
     """
-    lower, upper = (values.min(), values.max()) if bounds is None else bounds
-    width = upper - lower if upper > lower else 1.0
-    return Numbers((np.clip(values, lower, upper) - lower) / width), width if bounds is None else 1.0
+    if bounds is not None:
+        lower, upper = bounds
+        return Numbers((np.clip(values, lower, upper) - lower) / (upper - lower)), 1.0
+    halves = values / 2  # whose range is a float
+    width = halves.max() - halves.min() or 1.0
+    return Numbers((halves - halves.min()) / width), 2 * float(width)

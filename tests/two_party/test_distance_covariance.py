@@ -91,7 +91,7 @@ def test_without_noise_it_is_that_of_dcor():
 
 # --- Unbiased (docs/theory/two_parties.md, Theorem 2) -----------------------------------------------------------------
 
-N, M, EPSILON, DRAWS = 40, 4, 1.0, 6000
+N, M, EPSILON, DRAWS = 40, 4, 1.0, 3000
 
 
 def deviation(inverse, reports_epsilon=EPSILON, kind="numbers"):
@@ -110,7 +110,7 @@ def deviation(inverse, reports_epsilon=EPSILON, kind="numbers"):
 
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_it_is_unbiased_given_both_columns(kind):
-    """6,000 releases of one table of 40 records; a wrong test in 370 if unbiased."""
+    """3,000 releases of one table of 40 records; a wrong test in 370 if unbiased."""
     assert deviation(inverse_response_matrix(M, EPSILON), Fraction(1), kind) < 3
 
 

@@ -120,8 +120,8 @@ def test_the_u_statistic_is_right():
     assert u_statistic(y[:, 0], X[:, 0]) == pytest.approx(plain(B, np.abs(X[:, :1] - X[:, 0])))
     tied = np.round(3 * X[:, 0])
     assert u_statistic(tied, tied) == pytest.approx(plain(*2 * [np.abs(tied[:, np.newaxis] - tied)]))
-    assert covariance_without_partition(X, X[:, :1], 3000, 0.0, rng) == pytest.approx(
-        plain(A, np.abs(X[:, :1] - X[:, 0])), rel=0.05
+    assert covariance_without_partition(X, X[:, :1], 500, 0.0, rng) == pytest.approx(
+        plain(A, np.abs(X[:, :1] - X[:, 0])), rel=0.1
     )
 
 
