@@ -45,7 +45,7 @@ def test_no_more_than_epsilon_is_lost_of_two_columns():
 
 @pytest.mark.slow
 def test_most_of_epsilon_is_lost_and_no_more():
-    assert 0.7 * EPSILON < loss(1, 3000) <= EPSILON
+    assert 0.7 * EPSILON < loss(1, 2000) <= EPSILON
 
 
 @pytest.mark.parametrize(
