@@ -25,6 +25,8 @@ from .privacy.ledger import BudgetLedger
 from .scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from .search import PrivateGridSearch
 from .selector import DPMICSelector
+from .two_party.randomized_parts import RandomizedParts
+from .two_party.scorer import TwoPartyScorer
 
 __version__: str
 
@@ -37,7 +39,9 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivateCorrelation",
     "PrivateGridSearch",
+    "RandomizedParts",
     "RangeGridSketch",
+    "TwoPartyScorer",
     "characteristic_matrix",
     "chatterjee_laplace",
     "conditional_kendall_laplace",

@@ -166,6 +166,48 @@ def shown_search(search, broken_by):
     return Shown(facts, _reasons(broken_by, search.privacy_spent_[0]))
 
 
+def shown_reports(transformer):
+    """What each `transform` of a :class:`RandomizedParts` releases."""
+    n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
+    epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
+    broken = _reasons(["random_state"] if is_seeded else [], epsilon)
+    facts = [
+        ("Released", f"by each transform: noisy parts of {n_reported:,} of {_many(d, 'column')} of each record"),
+        (
+            "Cost",
+            f"{_budget(epsilon, 0)}, local, for each transform; {_budget(transformer.epsilon_per_column_, 0)} a part",
+        ),
+        ("Protects", "no one" if broken else "each record, from everybody who sees its reports"),
+    ]
+    columns = [
+        Column("column", _names(transformer)),
+        Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
+    ]
+    return Shown(facts, broken, columns, np.arange(d), unit="column")
+
+
+def shown_two_party(scorer):
+    """Scores of a :class:`TwoPartyScorer`."""
+    of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))
+    names, features = _names(scorer), _many(scorer.n_features_in_, "feature")
+    columns = [Column("feature", names), _numbers("score", scorer.scores_)]
+    if scorer._scored_by == "distance_correlation":
+        columns.append(_intervals(*scorer.scores_interval()))
+    facts = [
+        ("Released" if scorer._is_published else "Computed", f"scores of {features}, by {scorer._scored_by}"),
+        ("Features", f"reported by each of {_many(scorer._n_records, 'record')} at {_budget(of_reports, 0)}, local"),
+    ]
+    if scorer._is_published:
+        noise = f"geometric noise of scale {_short(scorer.noise_scale_)} records, on each count"
+        facts += [("Target", f"{_budget(of_target, 0)}, central"), ("Noise", noise if scorer.noise_scale_ else "none")]
+    else:
+        facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
+    broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
+    return Shown(
+        facts, _reasons(broken_by, max(of_reports, of_target)), columns, np.argsort(scorer.ranking_), unit="feature"
+    )
+
+
 def _facts(estimator, released, noisy="score"):
     terms, scale = estimator._terms, estimator.noise_scale_
     noise = _NOISE[terms.noise].replace("each score", f"each {noisy}").format(_short(scale))

@@ -49,6 +49,10 @@ ON_THE_GRID = (
 MATRIX = "privacy/test_kendall_matrix.py::test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far"
 MATRIX_NOISE = "test_correlation.py::test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own"
 
+PARTS_LAW = "privacy/test_randomized_response.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
+PARTS, SCORER = "two_party/test_randomized_parts.py", "two_party/test_scorer.py"
+COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
+
 MUTANTS = [
     # --- Sensitivity, in grid steps
     Mutant("statistics/measure.py", ", self.rounding_error(shape))", ", 0)",
@@ -485,4 +489,34 @@ MUTANTS = [
            "test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
     Mutant("estimator.py", 'self._mechanism_of_scores("p_values").law', "None",
            "test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
+    # --- Two parties
+    Mutant("privacy/randomized_response.py", "bernoulli_exp(epsilon, len(", "bernoulli_exp(2 * epsilon, len(",
+           PARTS_LAW),
+    Mutant("privacy/randomized_response.py", "uniform_below(n_parts, len(", "uniform_below(n_parts - 1, len(",
+           PARTS_LAW),
+    Mutant("privacy/randomized_response.py", "| (proposals == parts[pending])", "& (proposals == parts[pending])",
+           PARTS_LAW),
+    Mutant("privacy/noise.py", "np.full(size, numerator, np.int64 if fits else object), denominator",
+           "np.full(size, 2 * numerator, np.int64 if fits else object), denominator",
+           "privacy/test_randomized_response.py::test_coins_fall_with_the_probability_of_the_formula"),
+    Mutant("two_party/description.py", "Fraction(exact(self.epsilon), self.columns_per_record)", "exact(self.epsilon)",
+           f"{PARTS}::test_the_columns_share_the_budget[6.0]"),
+    Mutant("two_party/randomized_parts.py", "self._n_releases.value += 1", "self._n_releases.value += 0",
+           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+    Mutant("two_party/randomized_parts.py", "        if self.ledger is not None:\n            epsilon",
+           "        if False:\n            epsilon",
+           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+    Mutant("two_party/randomized_parts.py", "reports = np.full(reported.shape, np.nan)",
+           "self._seen, reports = parts, np.full(reported.shape, np.nan)",
+           f"{PARTS}::test_two_tables_leave_equal_transformers"),
+    Mutant("two_party/tables.py", "else 2 * columns_per_record / exact(epsilon)",
+           "else columns_per_record / exact(epsilon)", f"{COUNTS}[target0]"),
+    Mutant("two_party/tables.py", "* columns_per_record / exact(epsilon)", "/ exact(epsilon)", f"{COUNTS}[target1]"),
+    Mutant("two_party/tables.py", "return counts + discrete_laplace(scale, counts.size",
+           "return counts + discrete_laplace(scale / 2, counts.size", f"{COUNTS}[target0]"),
+    Mutant("two_party/scorer.py", "        if self.ledger is not None:\n            what",
+           "        if False:\n            what",
+           f"{SCORER}::test_what_is_published_is_charged_before_noise_is_drawn"),
+    Mutant("two_party/scorer.py", "return self.noisy_counts_, scale", "return tables, scale",
+           f"{SCORER}::test_all_that_is_published_follows_from_the_noisy_counts[mtv_r]"),
 ]  # fmt: skip

@@ -21,6 +21,7 @@ IN_PARTS = {"how_to/engines.md", "how_to/large_tables.md"}  # each engine is nee
 NEEDED = {
     "how_to/pictures.md": ("matplotlib",),
     "how_to/planning.md": ("matplotlib",),
+    "how_to/two_parties.md": ("pyarrow",),
     "tutorials/people.md": ("polars", "pyarrow"),
 }
 PRIVATE_CALL = re.compile(r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(")

@@ -21,6 +21,7 @@ from skdpmic import (
     PrivacyLeakWarning,
     PrivateCorrelation,
     PrivateGridSearch,
+    RandomizedParts,
 )
 
 N, D = 400, 30
@@ -50,6 +51,7 @@ ESTIMATORS = {
     "correlation": PrivateCorrelation(),
     "forward": DPForwardSelector(k=3),
     "search": search(),
+    "reports": RandomizedParts(epsilon=5.0, bounds=(0, 1)),
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays", "ignore:delta=0.01 is above")
@@ -210,6 +212,16 @@ def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     alone = search(refit=False, epsilon=math.inf).fit(FRAME, Y)
     assert released(alone).facts["Cost"] == "ε = ∞, for the choice"
     assert released(alone).facts["Noise"] == "none"
+
+
+def test_reports_show_what_each_transform_costs(fitted):
+    shown = released(fitted["reports"])
+    assert shown.facts["Released"] == "by each transform: noisy parts of 2 of 30 columns of each record"
+    assert shown.facts["Cost"] == "ε = 5, local, for each transform; ε = 2.5 a part"
+    assert shown.facts["Protects"] == "each record, from everybody who sees its reports"
+    assert shown.rows == [[name, "7"] for name in NAMES[:20]]
+    assert "an epsilon is infinite" in section(RandomizedParts(epsilon=math.inf, bounds=(0, 1)).fit(FRAME))
+    assert "random_state was set" in section(RandomizedParts(bounds=(0, 1), random_state=0).fit(FRAME))
 
 
 def test_people_are_told_from_records():

@@ -4,7 +4,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector, PrivateCorrelation, PrivateGridSearch
+from skdpmic import (
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    RandomizedParts,
+)
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -32,6 +39,8 @@ SETTINGS = [
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),
     DPForwardSelector(k=1),
+    RandomizedParts(bounds=(-10, 10)),
+    RandomizedParts(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
 ]
 
 

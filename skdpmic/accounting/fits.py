@@ -20,6 +20,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from skdpmic.estimator import PrivateEstimator
 from skdpmic.privacy.arguments import exact
 from skdpmic.scorer import dp_mic_classif, dp_mic_regression
+from skdpmic.two_party.randomized_parts import RandomizedParts
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
 
@@ -46,6 +47,11 @@ def cost_of_fit(estimator):
     """
     if is_private(estimator):
         return _own_cost(estimator)
+    if isinstance(estimator, RandomizedParts):
+        raise ValueError(
+            "cannot tell what a RandomizedParts inside another estimator costs: not its fits but its transforms are "
+            "releases, each of its own. Transform once, by itself."
+        )
     if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among
         raise ValueError(
             f"cannot tell what a {type(estimator).__name__} inside another search costs: its choice is a release "

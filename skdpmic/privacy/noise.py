@@ -166,6 +166,25 @@ def exponential_choice(scores, scale, source):
             return int(candidates[accepted[0]])
 
 
+def bernoulli_exp(gamma, size, source):
+    """True with probability ``exp(-gamma)`` each.
+
+    Parameters
+    ----------
+    gamma : int or Fraction, at least 0
+    size : int
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    bool ndarray of shape (size,)
+    """
+    numerator, denominator = Fraction(gamma).as_integer_ratio()
+    fits = max(numerator, denominator) < 2**62
+    return _bernoulli_exp_any(np.full(size, numerator, np.int64 if fits else object), denominator, source)
+
+
 def _bernoulli_exp_any(numerators, denominator, source):
     """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0, as Python integers.
 

@@ -59,12 +59,12 @@ def check_description(description):
     if names is not None:
         names = _as_names(names)
     return Description(
-        [_given(axis) for axis in axes], names, None if target is None else _given_range(target), classes
+        [checked_axis(axis) for axis in axes], names, None if target is None else _given_range(target), classes
     )
 
 
-def _given(axis):
-    """The axis that a user would have got for what this one says."""
+def checked_axis(axis):
+    """The axis that a user would have got for what this one says; a ValueError or TypeError if there is none."""
     return labels_of(list(axis.labels), "labels") if isinstance(axis, Labels) else _given_range(axis)
 
 

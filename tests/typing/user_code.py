@@ -21,7 +21,9 @@ from skdpmic import (
     DPMICSelector,
     PrivateCorrelation,
     PrivateGridSearch,
+    RandomizedParts,
     RangeGridSketch,
+    TwoPartyScorer,
     characteristic_matrix,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
@@ -62,6 +64,10 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), DPForwardSelector(k=2)).fit(X, y)
     PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
+    alice = RandomizedParts(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
+    bob = TwoPartyScorer("mtv_r", classes=["a", "b"], epsilon=1.0).fit(alice.to_arrow(alice.transform(frame)), y)
+    assert_type(bob.fit(Path("reports.parquet"), y), TwoPartyScorer)
+    assert_type(bob.scores_interval(0.9), tuple[NDArray[np.float64], NDArray[np.float64]])
     assert_type(search_cost(selector, cv=5).epsilon, float)
 
     DPMICSelector("most")  # type: ignore[arg-type]
@@ -77,6 +83,7 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     DPMICScorer().fit_sketch(X)  # type: ignore[arg-type]
     PrivateGridSearch(selector)  # type: ignore[call-arg]
     PrivateCorrelation(epsilon=1.0, classes=[0, 1])  # type: ignore[call-arg]
+    TwoPartyScorer("kendall")  # type: ignore[arg-type]
 
 
 def functions(ledger: BudgetLedger) -> None:

@@ -1,0 +1,185 @@
+"""Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture].
+
+Makes results/two_party.csv, and from it docs/images/two_parties.png. For each relationship, number of records and
+epsilon, over tables with noise of their own:
+
+- ours: RandomizedParts at epsilon, then TwoPartyScorer, against the distance correlation of the population;
+- ours, published: the same, and the target published at epsilon, too;
+- PNC as printed: equation 4 with one block, sigma of Theorem 4 at delta = 1e-6, epsilon for each of its two releases,
+  against the square of the distance correlation, which is what it estimates, and clamped to [0, 1] in its favour;
+- curator: distance_correlation_laplace, which is of ranks, against the same without noise;
+- no privacy: the sample's distance correlation against that of the population.
+
+Relationships on which numbers of parts were chosen are not among these.
+"""
+
+import argparse
+import csv
+import math
+import warnings
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from benchmarks.published_pnc import squared_correlation, u_statistic
+from benchmarks.store import seed_of
+from skdpmic import PrivacyLeakWarning, RandomizedParts, TwoPartyScorer, distance_correlation_laplace
+from skdpmic.two_party.distances import histogram_variance, part_centres
+from skdpmic.two_party.weighted_records import Numbers, distance_covariance, distance_variance
+
+FILE = Path(__file__).parent / "results" / "two_party.csv"
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
+SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
+EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
+N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
+NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
+
+
+def line(rng, n):
+    x = rng.random(n)
+    return x, x + 0.25 * rng.standard_normal(n)
+
+
+def parabola(rng, n):
+    x = rng.random(n)
+    return x, (2 * x - 1) ** 2 + 0.12 * rng.standard_normal(n)
+
+
+def circle(rng, n):
+    angle = 2 * np.pi * rng.random(n)
+    return (1 + np.cos(angle)) / 2, np.sin(angle) + 0.1 * rng.standard_normal(n)
+
+
+def exponential(rng, n):
+    x = rng.random(n)
+    return x, np.exp(3 * x) / 10 + 0.3 * rng.standard_normal(n)
+
+
+def stairs(rng, n):
+    x = rng.random(n)
+    return x, np.floor(3 * x) / 3 + 0.15 * rng.standard_normal(n)
+
+
+def independent(rng, n):
+    return rng.random(n), 0.5 * rng.standard_normal(n)
+
+
+RELATIONSHIPS = {kind.__name__: kind for kind in (line, parabola, circle, exponential, stairs, independent)}
+BOUNDS, TARGET_BOUNDS = (0, 1), (-1.5, 3)
+
+
+def correlation(x, y):
+    """The distance correlation of a sample, unbiased before the root."""
+    product = u_statistic(x, x) * u_statistic(y, y)
+    return math.sqrt(max(u_statistic(x, y) / math.sqrt(product), 0.0))
+
+
+@lru_cache
+def population(kind, n=40_000, n_parts=200):
+    """The distance correlation of the law, but for its third digit: that of many records, x in many parts."""
+    if kind == "independent":
+        return 0.0
+    squares, rng = [], np.random.default_rng(0)
+    for _ in range(10):
+        x, y = RELATIONSHIPS[kind](rng, n)
+        parts, target, ones = np.minimum((n_parts * x).astype(int), n_parts - 1), Numbers(y), np.ones(n)
+        centres = part_centres(n_parts)
+        covariance = distance_covariance(parts, target, ones, np.abs(centres[:, np.newaxis] - centres)).value
+        own = histogram_variance(np.bincount(parts, minlength=n_parts) / n)
+        squares.append(covariance / math.sqrt(own * distance_variance(target, ones).value))
+    return math.sqrt(np.mean(squares))
+
+
+def errors(kind, n, epsilon, truth, rng):
+    """What each method says of one table, and what it should have said."""
+    x, y = RELATIONSHIPS[kind](rng, n)
+    alice = RandomizedParts(epsilon, BOUNDS).fit(x[:, np.newaxis])
+    sent = alice.to_arrow(alice.transform(x[:, np.newaxis]))
+    yield "ours", TwoPartyScorer().fit(sent, y).scores_[0], truth
+    publisher = TwoPartyScorer(target_bounds=TARGET_BOUNDS, epsilon=epsilon)
+    yield "ours, published", publisher.fit(sent, y).scores_[0], truth
+    yield "PNC as printed", np.clip(squared_correlation(x, y, epsilon, DELTA, rng), 0.0, 1.0), truth**2
+    yield "no privacy", correlation(x, y), truth
+    exact = distance_correlation_laplace(x, y, epsilon=math.inf)
+    yield "curator", distance_correlation_laplace(x, y, epsilon=epsilon), exact
+
+
+def configurations():
+    """Relationships, numbers of records and epsilon: those that the picture shows first."""
+    pairs = list(product(RELATIONSHIPS, SIZES))
+    first = [(kind, n, 1.0) for kind, n in pairs]
+    return first + [(kind, n, epsilon) for kind, n in pairs for epsilon in EPSILONS.get(kind, ()) if epsilon != 1]
+
+
+def main():
+    """Measure what is not yet in the file, or draw what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--picture", action="store_true", help="draw the picture from the file")
+    if parser.parse_args().picture:
+        return draw(list(csv.DictReader(FILE.open())))
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
+    done = list(csv.DictReader(FILE.open())) if FILE.exists() else []
+    done = {(row["relationship"], int(row["n"]), float(row["epsilon"])) for row in done}
+    with FILE.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not done:
+            writer.writerow(NAMES)
+        for kind, n, epsilon in tqdm([one for one in configurations() if one not in done]):
+            truth_of_all = population(kind)
+            rng = np.random.default_rng(seed_of(("two_party", kind, n, epsilon)))
+            found = {}
+            for _ in range(N_TABLES[n]):
+                for method, value, truth in errors(kind, n, epsilon, truth_of_all, rng):
+                    found.setdefault(method, []).append((value, abs(value - truth), truth))
+            for method, of_tables in found.items():
+                value, error, truth = np.mean(of_tables, axis=0)
+                se = np.std([error for _, error, _ in of_tables]) / math.sqrt(len(of_tables))
+                numbers = [f"{number:.4f}" for number in (truth, value, error, se)]
+                writer.writerow([kind, n, epsilon, method, *numbers, len(of_tables)])
+            file.flush()
+    return None
+
+
+def draw(rows):
+    """Mean errors against the number of records, at epsilon = 1, with two standard errors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
+    styles = {
+        "PNC as printed": ("tab:red", "s"),
+        "ours, published": ("tab:orange", "v"),
+        "ours": ("tab:blue", "o"),
+        "no privacy": ("tab:grey", "x"),
+        "curator": ("tab:green", "^"),
+    }
+    for ax, kind in zip(axes.ravel(), RELATIONSHIPS, strict=True):
+        for method, (colour, marker) in styles.items():
+            chosen = [r for r in rows if (r["relationship"], r["method"], float(r["epsilon"])) == (kind, method, 1.0)]
+            n, error, se = (
+                np.array([float(r[name]) for r in chosen]) for name in ("n", "mean_error", "standard_error")
+            )
+            label = {"curator": "trusted curator (ranks)"}.get(method, method)
+            ax.errorbar(n, error, 2 * se, color=colour, marker=marker, markersize=4, capsize=2, label=label)
+        truth = next(float(r["truth"]) for r in rows if r["relationship"] == kind and r["method"] == "ours")
+        ax.set_title(f"{kind}: distance correlation {truth:.2f}", fontsize=10)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.grid(alpha=0.3)
+    for ax in axes[-1]:
+        ax.set_xlabel("records")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("mean error")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.suptitle("Distance correlation at ε = 1; bars are two standard errors", fontsize=11)
+    figure.savefig(PICTURE, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Randomised response among m parts, with exact probabilities (``docs/theory/two_parties.md``, Theorem 1).
+
+The true part is reported with probability exp(eps) / (exp(eps) + m - 1), each other one with 1 / (exp(eps) + m - 1).
+"""
+
+import math
+
+import numpy as np
+
+from skdpmic.privacy.noise import bernoulli_exp, uniform_below
+
+
+def randomized_response(parts, n_parts, epsilon, source):
+    """The parts that are reported in place of the true ones.
+
+    A uniform part is proposed, and taken if it is the true one; any other is taken with probability exp(-epsilon), else
+    there is a new proposal. How many proposals it takes does not depend on the true part.
+
+    Parameters
+    ----------
+    parts : int ndarray of shape (n_samples,)
+        In 0 ... n_parts - 1.
+    n_parts : int
+        Public.
+    epsilon : int, Fraction or infinity, above 0
+        Of one report.
+    source : callable
+        From :func:`skdpmic.privacy.noise.entropy_source`.
+
+    Returns
+    -------
+    int64 ndarray of shape (n_samples,)
+    """
+    if epsilon == math.inf:
+        return np.array(parts, dtype=np.int64)
+    reports = np.empty(len(parts), dtype=np.int64)
+    pending = np.arange(len(parts))
+    while len(pending):
+        proposals = uniform_below(n_parts, len(pending), source)
+        accepted = bernoulli_exp(epsilon, len(pending), source) | (proposals == parts[pending])
+        reports[pending[accepted]] = proposals[accepted]
+        pending = pending[~accepted]
+    return reports
+
+
+def keep_probability(n_parts, epsilon):
+    """The probability that the true part is reported."""
+    return 1 / (1 + (n_parts - 1) * math.exp(-epsilon))
+
+
+def response_matrix(n_parts, epsilon):
+    """R: the probability of each report, in columns, for each true part, in rows."""
+    kept = keep_probability(n_parts, epsilon)
+    other = (1 - kept) / (n_parts - 1)
+    return np.full((n_parts, n_parts), other) + (kept - other) * np.eye(n_parts)
+
+
+def inverse_response_matrix(n_parts, epsilon):
+    """The inverse of R: entry [r, a] is what a report r counts for part a, so that it counts right on average."""
+    kept = keep_probability(n_parts, epsilon)
+    other = (1 - kept) / (n_parts - 1)
+    return (np.eye(n_parts) - other) / (kept - other)
+
+
+def drawn_columns(n_samples, n_columns, n_drawn, source):
+    """Which columns each record reports: `n_drawn` of them, each choice as likely as another, by coins alone.
+
+    Returns
+    -------
+    bool ndarray of shape (n_samples, n_columns)
+    """
+    if n_drawn == n_columns:
+        return np.ones((n_samples, n_columns), dtype=bool)
+    drawn = np.zeros((n_samples, n_columns), dtype=bool)
+    at_once = max(1, 2**20 // n_columns)
+    for first in range(0, n_samples, at_once):
+        block = drawn[first : first + at_once]
+        keys = np.frombuffer(source(8 * block.size), dtype=np.uint64).reshape(block.shape)
+        np.put_along_axis(block, np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn], True, axis=1)
+    return drawn
+
+
+def n_columns_for(epsilon, n_columns):
+    """How many columns each record is to report: one for each 2.5 of the budget, so that a report says something."""
+    return n_columns if epsilon == math.inf else max(1, min(n_columns, math.floor(epsilon / 2.5)))
+
+
+def n_parts_for(epsilon):
+    """How many equal parts of a range suit a report with this budget: more say more, and are kept less often."""
+    return 4 if epsilon < 1.5 else 6 if epsilon < 3 else 8

@@ -1,0 +1,201 @@
+"""Distance covariance of reports: right without noise, unbiased with it, and its parts add up."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.randomized_response import inverse_response_matrix, randomized_response
+from skdpmic.table.axes import Labels, Range
+from skdpmic.two_party.description import ReportedColumn
+from skdpmic.two_party.distances import discrete_variance, histogram_variance, part_distances, part_variance
+from skdpmic.two_party.weighted_records import Classes, Numbers, distance_covariance, distance_variance
+
+
+def naive(A, B):
+    """Equation 1, term by term, for distances of all pairs."""
+    n, pairs, rows = len(A), 0.0, 0.0
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                pairs += A[i, j] * B[i, j]
+        rows += sum(A[i, j] for j in range(n) if j != i) * sum(B[i, j] for j in range(n) if j != i)
+    of_all = [sum(M[i, j] for i in range(n) for j in range(n) if i != j) for M in (A, B)]
+    last = of_all[0] * of_all[1] / (n * (n - 1) * (n - 2) * (n - 3))
+    return pairs / (n * (n - 3)) - 2 * rows / (n * (n - 2) * (n - 3)) + last
+
+
+def without(M, i):
+    return np.delete(np.delete(M, i, axis=0), i, axis=1)
+
+
+TARGETS = {
+    "numbers": lambda rng, n: rng.normal(size=n),
+    "ties": lambda rng, n: rng.integers(4, size=n) / 3,
+    "constant": lambda rng, n: np.ones(n),
+    "classes": lambda rng, n: rng.integers(3, size=n),
+}
+
+
+def target_and_distances(kind, rng, n):
+    y = TARGETS[kind](rng, n)
+    if kind == "classes":
+        return Classes(y), (y[:, np.newaxis] != y).astype(float)
+    return Numbers(y), np.abs(y[:, np.newaxis] - y)
+
+
+@pytest.mark.parametrize("n", [5, 6, 20])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record(kind, n):
+    rng = np.random.default_rng(n)
+    target, B = target_and_distances(kind, rng, n)
+    distances = rng.normal(size=(4, 4))
+    distances += distances.T  # of a part to itself, too
+    parts = rng.integers(4, size=n)
+    A = distances[np.ix_(parts, parts)]
+    found, own = distance_covariance(parts, target, np.ones(n), distances), distance_variance(target, np.ones(n))
+    assert found.value == pytest.approx(naive(A, B), abs=1e-12)
+    assert own.value == pytest.approx(naive(B, B), abs=1e-12)
+    if n > 5:
+        np.testing.assert_allclose(
+            found.without, [naive(without(A, i), without(B, i)) for i in range(n)], rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            own.without, [naive(without(B, i), without(B, i)) for i in range(n)], rtol=1e-9, atol=1e-12
+        )
+
+
+def test_records_that_are_counted_together_count_as_one_by_one():
+    rng = np.random.default_rng(0)
+    parts, y = rng.integers(3, size=200), rng.integers(5, size=200)
+    distances = part_distances(ReportedColumn("x", Range(0.0, 1.0), 3, False))
+    cells, counts = np.unique(np.column_stack([parts, y]), axis=0, return_counts=True)
+    for kind in (Numbers, Classes):
+        one_by_one = distance_covariance(parts, kind(y), np.ones(200), distances)
+        together = distance_covariance(cells[:, 0], kind(cells[:, 1]), counts.astype(float), distances)
+        assert together.value == pytest.approx(one_by_one.value, rel=1e-11)
+        assert set(together.without.round(13)) == set(one_by_one.without.round(13))
+
+
+def test_without_noise_it_is_that_of_dcor():
+    dcor = pytest.importorskip("dcor", reason="an implementation of somebody else")
+    rng = np.random.default_rng(0)
+    column = ReportedColumn("x", Range(0.0, 1.0), 6, False)
+    x, y = rng.random(500), rng.normal(size=500)
+    parts = np.minimum((6 * x).astype(int), 5)
+    found = distance_covariance(parts, Numbers(y + x), np.ones(500), part_distances(column)).value
+    assert found == pytest.approx(dcor.u_distance_covariance_sqr((parts + 0.5) / 6, y + x, method="naive"), rel=1e-10)
+
+
+# --- Unbiased (docs/theory/two_parties.md, Theorem 2) -----------------------------------------------------------------
+
+N, M, EPSILON, DRAWS = 40, 4, 1.0, 3000
+
+
+def deviation(inverse, reports_epsilon=EPSILON, kind="numbers"):
+    """How many standard errors the mean of the estimates of one table is from the truth of that table."""
+    rng = np.random.default_rng(1)
+    parts = np.sort(rng.integers(M, size=N))
+    target, B = target_and_distances(kind, rng, N)
+    column = ReportedColumn("x", Range(0.0, 1.0), M, False)
+    D = part_distances(column)
+    debiased, source = inverse.T @ D @ inverse, entropy_source(0)
+    reports = randomized_response(np.tile(parts, DRAWS), M, reports_epsilon, source).reshape(DRAWS, N)
+    values = [distance_covariance(row, target, np.ones(N), debiased).value for row in reports]
+    truth = naive(D[np.ix_(parts, parts)], B)
+    return abs(np.mean(values) - truth) / (np.std(values) / math.sqrt(DRAWS))
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_it_is_unbiased_given_both_columns(kind):
+    """3,000 releases of one table of 40 records; a wrong test in 370 if unbiased."""
+    assert deviation(inverse_response_matrix(M, EPSILON), Fraction(1), kind) < 3
+
+
+def test_the_inverse_for_another_budget_is_biased():
+    assert deviation(inverse_response_matrix(M, 1.3 * EPSILON), Fraction(1)) > 3
+    assert deviation(np.eye(M), Fraction(1)) > 10  # as published: no correction for what noise does
+
+
+# --- Distances and variances of parts -----------------------------------------------------------------------------
+
+
+def test_distances_of_parts():
+    numbers = part_distances(ReportedColumn("x", Range(0.0, 9.0), 4, True))
+    np.testing.assert_allclose(numbers[:4, :4], np.abs(np.subtract.outer(np.arange(4), np.arange(4))) / 4)
+    assert numbers[4].tolist() == numbers[:, 4].tolist() == [0.5, 0.5, 0.5, 0.5, 0.0]
+    labels = part_distances(ReportedColumn("x", Labels(("a", "b")), None, True))
+    np.testing.assert_array_equal(labels, 1 - np.eye(4))
+
+
+@pytest.mark.parametrize("n_equal", [2, 5, 8])
+def test_distances_allow_a_distance_covariance(n_equal):
+    """Of negative type: then it is never negative without noise, and 0 of independent columns only."""
+    distances = part_distances(ReportedColumn("x", Range(0.0, 1.0), n_equal, True))
+    centring = np.eye(len(distances)) - 1 / len(distances)
+    eigenvalues = np.linalg.eigvalsh(-centring @ distances @ centring)
+    assert eigenvalues[0] > -1e-12
+    assert eigenvalues[1] > 1e-3  # all but that of the constants
+
+
+def brute_variance(D):
+    return (D * D).mean() - 2 * (D.mean(axis=1) ** 2).mean() + D.mean() ** 2
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_the_variance_of_a_histogram_is_that_of_many_values_spread_evenly(missing):
+    shares = np.array([0.1, 0.4, 0.3, 0.2]) * (1 - missing)
+    counts = np.rint(shares * 1200).astype(int)
+    values = np.concatenate([(part + (np.arange(c) + 0.5) / c) / 4 for part, c in enumerate(counts)])
+    n_missing = round(missing * 1200)
+    D = np.full((1200, 1200), 0.5)
+    D[: len(values), : len(values)] = np.abs(values[:, np.newaxis] - values)
+    D[len(values) :, len(values) :] = 0.0
+    assert len(values) + n_missing == 1200
+    assert histogram_variance(shares, missing) == pytest.approx(brute_variance(D), rel=1e-4)
+    column = ReportedColumn("x", Range(0.0, 1.0), 4, True)
+    assert part_variance(column, np.append(shares, missing)) == histogram_variance(shares, missing)
+
+
+def test_the_variance_of_uniform_values_is_that_of_the_uniform_law_for_any_parts():
+    for n in (1, 2, 5):
+        assert histogram_variance(np.full(n, 1 / n)) == pytest.approx(2 / 45)
+
+
+def test_the_variance_of_labels_is_that_of_their_indicators():
+    codes = np.repeat([0, 1, 2], [20, 50, 30])
+    shares = np.bincount(codes) / 100
+    assert discrete_variance(shares) == pytest.approx(brute_variance((codes[:, np.newaxis] != codes).astype(float)))
+    assert discrete_variance(np.array([1.0, 0.0])) == 0
+
+
+@pytest.mark.parametrize("n_equal", [8, 16])
+def test_the_variance_of_centres_would_be_too_large_by_a_ninth_of_a_part_squared(n_equal):
+    """Which is why that of the histogram is used."""
+    centres = (np.arange(n_equal) + 0.5) / n_equal
+    too_much = brute_variance(np.abs(centres[:, np.newaxis] - centres)) - 2 / 45
+    assert too_much == pytest.approx(1 / (9 * n_equal**2), rel=0.05)
+
+
+def test_noise_on_counts_adds_nothing_on_average():
+    """2,000 draws of Laplace noise of scale 3 on the counts of 120 records; 3 standard errors."""
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(120, np.full(12, 1 / 12)).astype(float)
+    parts, values = (index.ravel() for index in np.indices((4, 3)))
+    inverse = inverse_response_matrix(4, 1.0)
+    debiased = inverse.T @ part_distances(ReportedColumn("x", Range(0.0, 1.0), 4, False)) @ inverse
+    truth = distance_covariance(parts, Numbers(values / 2), counts, debiased).value
+    with_and_without = []
+    for variance in (18.0, 0.0):
+        noise = np.random.default_rng(4)
+        found = [
+            distance_covariance(
+                parts, Numbers(values / 2), counts + noise.laplace(0, 3, 12), debiased, 120, variance
+            ).value
+            for _ in range(2000)
+        ]
+        with_and_without.append(abs(np.mean(found) - truth) / (np.std(found) / math.sqrt(2000)))
+    corrected, uncorrected = with_and_without
+    assert corrected < 3 < uncorrected
