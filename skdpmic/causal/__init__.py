@@ -1,0 +1,1 @@
+"""Causal structure from one noisy release of all pairs of columns."""
