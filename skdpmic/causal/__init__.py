@@ -1,1 +1,1 @@
-"""Causal structure from one noisy release of all pairs of columns."""
+"""Causal structure under differential privacy: independence tests on noisy releases, and the PC algorithm on them."""
