@@ -137,6 +137,13 @@ MUTANTS = [
            "test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
     Mutant("noisy_matrix.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
            "test_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
+    # --- Causal structure
+    Mutant("causal/private_pc.py", "super()._way(n_features)", "super()._way(n_features - 1)",
+           "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
+    Mutant("causal/private_pc.py", "        refuse_one_column(self, records)\n", "",  # of which a matrix has no noise
+           "causal/test_private_pc.py::test_wrong_tables_are_refused_without_a_charge_or_a_change"),
+    Mutant("causal/private_pc.py", "row_of_zeros(as_frame(X))", "as_frame(X).head(1).to_native()",
+           "causal/test_tables_remain.py::test_of_a_dataframe_only_the_names_remain[pandas]"),
     # --- Knots
     Mutant("privacy/edges.py", "epsilon / 2 * Fraction(", "epsilon * Fraction(",
            "privacy/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),
