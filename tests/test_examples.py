@@ -102,7 +102,7 @@ def test_redundancy(run):
 
 
 def test_causal(run):
-    """In 40 runs, all ten edges were found at epsilon = 1, and at most 2 that are none at any; R² differs by 0.01."""
+    """In 40 runs, all ten edges were found at epsilon = 1, and at most 1 that is none at any; R² was the same."""
     printed, names = run("causal")
     found = [list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) that", line)[0])) for line in printed.splitlines()[:3]]
     assert found[0][0] < 10
