@@ -61,10 +61,10 @@ def separation(kind, n_runs=N_RUNS):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_runs, share", [(N_RUNS, 0.2), (400, 0.55)])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind, n_runs, share", [("numeric", 2000, 0.6), ("categorical", 400, 0.27)])
 def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it(kind, n_runs, share):
-    # alpha = 1e-2, so many fits of each neighbour, fixed seed.
+    # alpha = 1e-2, so many fits of each neighbour, fixed seed; the share is three standard errors below what so many
+    # fits show on average of noise that is no larger than it must be.
     assert share * CLAIMED < separation(kind, n_runs) <= CLAIMED
 
 
