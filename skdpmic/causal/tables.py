@@ -129,7 +129,8 @@ class TableTests:
         of_i, of_j = (law[:-1] / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         explained = (strata * of_i) @ of_j.T - np.outer(self._mean[self._places[i]], self._mean[self._places[j]])
         within_i, within_j = _within(of_i), _within(of_j)
-        sampling = np.einsum("s,axs,bys->abxy", strata, within_i, within_j).reshape(a * b, a * b)
+        products = (strata * within_i.reshape(a * a, -1)) @ within_j.reshape(b * b, -1).T
+        sampling = products.reshape(a, a, b, b).transpose(0, 2, 1, 3).reshape(a * b, a * b)
         left = [np.einsum("aas,s->a", within, strata) for within in (within_i, within_j)]
         return explained, left, sampling
 
