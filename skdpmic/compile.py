@@ -12,6 +12,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from skdpmic.causal.private_pc import PrivatePC
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.dependence.characteristic import characteristic_matrix
 from skdpmic.dependence.jit import KERNELS
@@ -35,6 +36,7 @@ def call_every_kernel():
         DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
         sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
         DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))
+    PrivatePC(epsilon=1).fit(X[:, 2:] == [[0, 1]])  # a table of labels
     for statistic in ("kendall", "spearman", "chatterjee", "distance_correlation"):
         null_scores(statistic, 10, 10, 0)
     characteristic_matrix(X[:, 0], X[:, 2])

@@ -8,7 +8,7 @@ from tests.processes import PACKAGE, read_only, run
 
 FITS = """
 import numpy as np
-from skdpmic import DPMICScorer, DPMICSelector, mic_e
+from skdpmic import DPMICScorer, DPMICSelector, PrivatePC, mic_e
 from skdpmic.dependence.jit import KERNELS
 from skdpmic.statistics import STATISTICS
 X = np.random.default_rng(1).random((200, 3))
@@ -18,6 +18,7 @@ for statistic in STATISTICS:
         DPMICSelector(k=1, statistic=statistic, epsilon=1, bounds=(0, 1), release="support", **target).fit(X, y)
 DPMICScorer(mechanism="geometric", epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
 mic_e(*X.T[:2])
+PrivatePC(epsilon=1).fit(X > 0.5)
 print(sum(sum(kernel.stats.cache_hits.values()) for kernel in KERNELS) > 8)
 print([kernel.__name__ for kernel in KERNELS if sum(kernel.stats.cache_misses.values())])
 """

@@ -10,6 +10,7 @@ from skdpmic import (
     DPMICSelector,
     PrivateCorrelation,
     PrivateGridSearch,
+    PrivatePC,
     RandomizedParts,
 )
 
@@ -41,6 +42,8 @@ SETTINGS = [
     DPForwardSelector(k=1),
     RandomizedParts(bounds=(-10, 10)),
     RandomizedParts(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
+    PrivatePC(),
+    PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]
 
 

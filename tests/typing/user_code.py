@@ -21,6 +21,7 @@ from skdpmic import (
     DPMICSelector,
     PrivateCorrelation,
     PrivateGridSearch,
+    PrivatePC,
     RandomizedParts,
     RangeGridSketch,
     TwoPartyScorer,
@@ -40,7 +41,14 @@ from skdpmic import (
     private_bounds,
     search_cost,
 )
-from skdpmic.plotting import LedgerDisplay, NoisyCountsDisplay, PlanDisplay, ScoresDisplay, StabilityDisplay
+from skdpmic.plotting import (
+    GraphDisplay,
+    LedgerDisplay,
+    NoisyCountsDisplay,
+    PlanDisplay,
+    ScoresDisplay,
+    StabilityDisplay,
+)
 
 X, y = np.zeros((10, 3)), np.zeros(10)
 PAIR = ((0, 1), (0.0, 1.0))
@@ -68,6 +76,9 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     bob = TwoPartyScorer("mtv_r", classes=["a", "b"], epsilon=1.0).fit(alice.to_arrow(alice.transform(frame)), y)
     assert_type(bob.fit(Path("reports.parquet"), y), TwoPartyScorer)
     assert_type(bob.scores_interval(0.9), tuple[NDArray[np.float64], NDArray[np.float64]])
+    graph = PrivatePC(1.0, 1e-6, categories={0: ["no", "yes"]}, alpha=0.05, max_order=2)
+    assert_type(graph.fit(X).p_value(0, "age", given=[2]), float)
+    graph.fit(frame, groups=[1, 2]).markov_blanket("age").tolist()
     assert_type(search_cost(selector, cv=5).epsilon, float)
 
     DPMICSelector("most")  # type: ignore[arg-type]
@@ -84,6 +95,8 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     PrivateGridSearch(selector)  # type: ignore[call-arg]
     PrivateCorrelation(epsilon=1.0, classes=[0, 1])  # type: ignore[call-arg]
     TwoPartyScorer("kendall")  # type: ignore[arg-type]
+    PrivatePC(max_order="all")  # type: ignore[arg-type]
+    graph.markov_blanket(0.5)  # type: ignore[arg-type]
 
 
 def functions(ledger: BudgetLedger) -> None:
@@ -141,6 +154,7 @@ def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(StabilityDisplay.from_estimator(scorer, k=5).plot(), StabilityDisplay)
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
     assert_type(LedgerDisplay.from_ledger(ledger), LedgerDisplay)
+    assert_type(GraphDisplay.from_estimator(PrivatePC()), GraphDisplay)
 
     ScoresDisplay.from_estimator()  # type: ignore[call-arg]
     ScoresDisplay.from_estimator(scorer, ax="left")  # type: ignore[arg-type]

