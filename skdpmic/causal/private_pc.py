@@ -114,8 +114,8 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
     **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
     a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
     because noise hides it: it takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1
-    and delta=1e-6. Where tests contradict one another, so that an arrow would have to point both ways or close a cycle,
-    it is a line; the graph then need not be that of any set of causes.
+    and delta=1e-6. Where tests contradict one another, the surest count, and arrows that would form a cycle are lines;
+    the graph then need not be that of any set of causes.
 
     The result does not depend on the order of the columns, the law of the noise being the same for all (PC-stable; of
     all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
