@@ -6,9 +6,9 @@
    The data decide on that number, so the theorem does not apply.
 
 The rival of Priv-PC in the authors' comparison, after Xu, Yuan and Wu, "Differential privacy preserving causal graph
-discovery" (2017), from the authors' program: at each order, for each column, first the number of neighbours to part with
-is chosen by the exponential mechanism, then which, each with half of the step's epsilon. As there, all neighbours are
-never parted with at once. In its favour: the set that separated two columns is filed under these columns.
+discovery" (2017), from the authors' program: at each order, for each column, first the number of neighbours to part
+with is chosen by the exponential mechanism, then which, each with half of the step's epsilon. As there, all neighbours
+are never parted with at once. In its favour: the set that separated two columns is filed under these columns.
 
 A distance of more than `FARTHEST` records counts as `FARTHEST`, to save time.
 """

@@ -58,6 +58,13 @@ def skeleton(n_columns, is_independent, max_order):
     return marks, separators
 
 
+def graph_by(test):
+    """What an algorithm publishes that asks `test`, an object with `records`, for all it knows."""
+    n_columns = test.records.n_columns
+    marks, separators = skeleton(n_columns, test.is_independent, largest_order(test.records.n, n_columns))
+    return Published(directed(marks, separators), test.claimed_epsilon(), test.n_answers)
+
+
 def separate(marks, separators, i, j, given):
     """Remove an edge."""
     marks[i, j] = marks[j, i] = False

@@ -1,8 +1,8 @@
 """Reconciled tests (App. F of the Priv-PC supplement), as printed and with the right constants.
 
 As printed, NOT (epsilon, delta)-differentially private (``docs/theory/corrections.md``): the smooth sensitivity decays
-by exp(-k epsilon), where it must be exp(-k beta); beta of the Laplace law is printed as epsilon ln(1/delta) / 2 in place
-of epsilon / (2 ln(2/delta)); the Gaussian law's alpha and beta are too large, and its density lacks a root.
+by exp(-k epsilon), where it must be exp(-k beta); beta of the Laplace law is printed as epsilon ln(1/delta) / 2 in
+place of epsilon / (2 ln(2/delta)); the Gaussian law's alpha and beta are too large, and its density lacks a root.
 
 A test's statistic is computed on blocks of the records, clipped, and the median of the blocks released with noise in
 proportion to its smooth sensitivity. Right constants are those of Nissim, Raskhodnikova and Smith, "Smooth sensitivity

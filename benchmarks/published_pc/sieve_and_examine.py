@@ -6,9 +6,9 @@
 3. The last sieve, which ends without an answer, is not counted: if nothing is found independent, the total is 0.
 
 Algorithms 1 and 2 of Wang, Pang and Song, "Towards practical differentially private causal graph discovery" (NeurIPS
-2020), with the constants of the authors' program: level 0.1, threshold of the sieve 0.02 lower, delta 1e-3. The sieve is
-the sparse vector technique on a subsample, its noise made smaller by what subsampling gains; what passes is examined on
-all records by a Laplace mechanism. Noise is drawn in floating point.
+2020), with the constants of the authors' program: level 0.1, threshold of the sieve 0.02 lower, delta 1e-3. The sieve
+is the sparse vector technique on a subsample, its noise made smaller by what subsampling gains; what passes is examined
+on all records by a Laplace mechanism. Noise is drawn in floating point.
 """
 
 import math
@@ -16,15 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.published_pc.loop import (
-    ALPHA,
-    DELTA,
-    Published,
-    advanced_composition,
-    directed,
-    largest_order,
-    skeleton,
-)
+from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition, graph_by
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, kendall_p_value
 
 LOWER = 0.02  # by how much the threshold of the sieve is below that of the examination
@@ -100,6 +92,4 @@ def priv_pc(records, epsilon, rng, alpha=ALPHA):
     -------
     Published
     """
-    test = SieveAndExamine(records, epsilon, rng, alpha)
-    edges = skeleton(records.n_columns, test.is_independent, largest_order(records.n, records.n_columns))
-    return Published(directed(*edges), test.claimed_epsilon(), test.n_answers)
+    return graph_by(SieveAndExamine(records, epsilon, rng, alpha))

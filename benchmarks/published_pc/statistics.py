@@ -1,11 +1,10 @@
 """What the published algorithms test with. Wrong: one record can move the conditional statistics from end to end.
 
 Strata in which a column is constant are left out, with their weight. A single record that breaks the constancy brings
-the whole stratum into the denominator, so that no sensitivity of order 1/sqrt(n) holds (``docs/theory/corrections.md``).
-Moreover 6/sqrt(n), the published sensitivity of z that the p-values' is computed from, is no bound where there are
-several strata.
+the whole stratum into the denominator, so that no sensitivity of order 1/sqrt(n) holds
+(``docs/theory/corrections.md``). Without it, 6/sqrt(n), from which the published noise is computed, is no bound either.
 
-Written from Definitions 6 and 8 of the supplement and, as for what is left out, from the authors' program. Everything is
+Written from Definitions 6 and 8 of the supplement and, as for what is left out, from the authors' program. All is
 computed from counts of cells, which gives the same numbers as pairs of records.
 """
 
@@ -50,7 +49,7 @@ class Records:
         return Records(self.rows[counts > 0], counts[counts > 0], self.sizes)
 
     def table(self, i, j, given):
-        """Counts of columns i and j in each stratum of the others that has a record: shape (n_strata, size_i, size_j)."""
+        """Counts of columns i and j in each stratum of the others that occurs: shape (n_strata, size_i, size_j)."""
         stratum = np.zeros(len(self.rows), dtype=np.int64)
         for k in given:
             stratum = stratum * self.sizes[k] + self.rows[:, k]

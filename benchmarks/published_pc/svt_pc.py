@@ -1,8 +1,8 @@
 """SVT-PC as published: NOT differentially private at the epsilon it reports (``docs/theory/corrections.md``).
 
-1. After an answer, the threshold is drawn anew with a *normal* variable. The proof of the sparse vector technique moves
-   the threshold by the sensitivity, at a cost of epsilon / 2 if it is a Laplace variable; for a normal one that cost has
-   no bound, and grows with the number of queries that stay below.
+1. After an answer, the threshold is drawn anew with a *normal* variable. The proof of the sparse vector technique
+   moves the threshold by the sensitivity, at a cost of epsilon / 2 if it is a Laplace variable; for a normal one that
+   cost has no bound, and grows with the number of queries that stay below.
 2. to 4. The sensitivity, the data-decided count and the sieve that is not counted, as in `sieve_and_examine`.
 
 The rival of Priv-PC in the authors' comparison, from their program: level 0.1, delta 1e-3, all queries on all records.
@@ -13,15 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.published_pc.loop import (
-    ALPHA,
-    DELTA,
-    Published,
-    advanced_composition,
-    directed,
-    largest_order,
-    skeleton,
-)
+from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition, graph_by
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, kendall_p_value
 
 
@@ -64,6 +56,4 @@ class SparseVector:
 
 def svt_pc(records, epsilon, rng, alpha=ALPHA):
     """The graph; parameters as those of `sieve_and_examine.priv_pc`."""
-    test = SparseVector(records, epsilon, rng, alpha)
-    edges = skeleton(records.n_columns, test.is_independent, largest_order(records.n, records.n_columns))
-    return Published(directed(*edges), test.claimed_epsilon(), test.n_answers)
+    return graph_by(SparseVector(records, epsilon, rng, alpha))
