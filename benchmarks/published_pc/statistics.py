@@ -66,7 +66,7 @@ class Records:
 def kendall_z(tables):
     """Definition 6 as it is computed: z of the strata of more than two records in which no column is constant."""
     tables, n = _that_vary(tables)
-    tau = _concordance(tables) / (n * (n - 1) / 2)
+    tau = concordance(tables) / (n * (n - 1) / 2)
     return _combined(tau, 9 * n * (n - 1) / (4 * n + 10))
 
 
@@ -80,7 +80,7 @@ def spearman_z(tables):
 
 def one_sided_p_value(z):
     """In [0, 1/2]; NaN if no stratum is left."""
-    return norm.sf(abs(z))
+    return math.erfc(abs(z) / math.sqrt(2)) / 2
 
 
 def kendall_p_value(records, i, j, given):
@@ -115,7 +115,7 @@ def _that_vary(tables):
     return kept, kept.sum(axis=(1, 2))
 
 
-def _concordance(tables):
+def concordance(tables):
     """Concordant minus discordant pairs in each stratum."""
     before = np.zeros_like(tables)  # of the records above in the first column, those to the left minus to the right
     above = tables.cumsum(axis=1)[:, :-1]
