@@ -39,22 +39,20 @@ class CorrectedSieve:
         self.records, self._rng, self._epsilon, self._n_left = records, rng, epsilon, n_steps
         of_half_a_step = math.sqrt(rho_for(epsilon, delta) / n_steps)
         self._scale = 6 / records.n / of_half_a_step
-        self.n_answers, self._known = 0, {}
+        self.n_answers = 0
         self._new_sieve()
 
     def is_independent(self, i, j, given):
         """The noisy answer to one query."""
         if self._n_left == 0:
             return False
-        key = min(i, j), max(i, j), given
-        if key not in self._known:
-            self._known[key] = abs(conditional_kendall(self.records, *key))
-        if self._known[key] + self._rng.laplace(0, 4 * self._scale) > self._threshold:
+        distance = abs(self.records.known(conditional_kendall, i, j, given))
+        if distance + self._rng.laplace(0, 4 * self._scale) > self._threshold:
             return False
         self.n_answers += 1
         self._n_left -= 1
         self._new_sieve()
-        return self._known[key] + self._rng.laplace(0, self._scale) <= self._middle
+        return distance + self._rng.laplace(0, self._scale) <= self._middle
 
     @property
     def _middle(self):

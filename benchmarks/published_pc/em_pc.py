@@ -14,6 +14,7 @@ A distance of more than `FARTHEST` records counts as `FARTHEST`, to save time.
 """
 
 import math
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -45,7 +46,7 @@ def em_pc(records, epsilon, rng, alpha=ALPHA, max_order=4):
     Published
     """
     p = records.n_columns
-    marks, separators, n_steps, tests = ~np.eye(p, dtype=bool), {}, 0, Tests(records, alpha)
+    marks, separators, n_steps = ~np.eye(p, dtype=bool), {}, 0
     for order in range(max_order + 1):
         if marks.sum(axis=1).max() <= order:
             break
@@ -53,7 +54,7 @@ def em_pc(records, epsilon, rng, alpha=ALPHA, max_order=4):
             neighbours = np.flatnonzero(marks[i]).tolist()
             if len(neighbours) > order:
                 n_steps += 1
-                best = [tests.most_independent(i, j, neighbours, order) for j in neighbours]
+                best = [most_independent(records, i, j, neighbours, order, alpha) for j in neighbours]
                 for place in parted_with(*map(np.array, zip(*(b[1:] for b in best), strict=True)), epsilon, alpha, rng):
                     separate(marks, separators, i, neighbours[place], best[place][0])
     claimed = advanced_composition(epsilon, n_steps, math.log(1 / DELTA))
@@ -95,28 +96,22 @@ def scores_of_numbers(distances, p_values, alpha):
     return scores
 
 
-class Tests:
-    """Results of tests and distances of a table, each computed once."""
+def most_independent(records, i, j, neighbours, order, alpha):
+    """Of the sets of other neighbours that with the largest p-value, its distance, and the p-value."""
+    others = [k for k in neighbours if k != j]
+    p_values = {given: records.known(g_p_value, i, j, given) for given in combinations(others, order)}
+    given = max(p_values, key=p_values.get)
+    return given, records.known(distance_at(alpha), i, j, given), p_values[given]
 
-    def __init__(self, records, alpha):
-        self._records, self._alpha = records, alpha
-        self._p_values, self._distances = {}, {}
 
-    def most_independent(self, i, j, neighbours, order):
-        """Of the sets of other neighbours that with the largest p-value, its distance, and the p-value."""
-        others = [k for k in neighbours if k != j]
-        p_values = {given: self._p_value(i, j, given) for given in combinations(others, order)}
-        given = max(p_values, key=p_values.get)
-        if (i, j, given) not in self._distances:
-            dof = g_test(self._records, i, j, given)[1]
-            self._distances[i, j, given] = distance(self._records.table(i, j, given), dof, self._alpha)
-        return given, self._distances[i, j, given], p_values[given]
+def g_p_value(records, i, j, given):
+    return g_test(records, i, j, given)[2]
 
-    def _p_value(self, i, j, given):
-        key = min(i, j), max(i, j), given
-        if key not in self._p_values:
-            self._p_values[key] = g_test(self._records, i, j, given)[2]
-        return self._p_values[key]
+
+@cache
+def distance_at(alpha):
+    """How far the G-test at level `alpha` is from turning, as a statistic."""
+    return lambda records, i, j, given: distance(records.table(i, j, given), g_test(records, i, j, given)[1], alpha)
 
 
 def distance(tables, dof, alpha):

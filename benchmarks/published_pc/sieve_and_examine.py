@@ -53,19 +53,17 @@ class SieveAndExamine:
 
     def __post_init__(self):
         self.scales = Scales.of(self.epsilon, self.records.n)
-        self._whole = {}  # p-values of all records, which do not change
         self._new_sieve()
 
     def is_independent(self, i, j, given):
         """The noisy answer to one query."""
-        of_sample = self.p_value(self._sample, i, j, given)
+        of_sample = self._sample.known(self.p_value, i, j, given)
         if not of_sample + self.rng.laplace(0, self.scales.sieve) >= self._threshold:  # NaN: no
             return False
         self.n_answers += 1
         self._new_sieve()
-        if (i, j, given) not in self._whole:
-            self._whole[i, j, given] = self.p_value(self.records, i, j, given)
-        return self._whole[i, j, given] + self.rng.laplace(0, self.scales.examination) >= self.alpha
+        of_all = self.records.known(self.p_value, i, j, given)
+        return of_all + self.rng.laplace(0, self.scales.examination) >= self.alpha
 
     def claimed_epsilon(self, delta=DELTA):
         """Total reported at the end."""

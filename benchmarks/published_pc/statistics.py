@@ -28,7 +28,7 @@ class Records:
 
     def __init__(self, rows, counts, sizes):
         self.rows, self.counts, self.sizes = rows, counts, tuple(sizes)
-        self._tables = {}
+        self._known = {}
 
     @classmethod
     def of(cls, codes, sizes):
@@ -47,6 +47,13 @@ class Records:
         """So large a share of the records, drawn without replacement."""
         counts = rng.multivariate_hypergeometric(self.counts, int(self.n * share), method="marginals")
         return Records(self.rows[counts > 0], counts[counts > 0], self.sizes)
+
+    def known(self, statistic, i, j, given):
+        """A statistic of columns i and j given others, which is the same for j and i, computed once."""
+        key = statistic, min(i, j), max(i, j), given
+        if key not in self._known:
+            self._known[key] = statistic(self, *key[1:])
+        return self._known[key]
 
     def table(self, i, j, given):
         """Counts of columns i and j in each stratum of the others that occurs: shape (n_strata, size_i, size_j)."""

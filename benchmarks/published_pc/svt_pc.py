@@ -37,13 +37,11 @@ class SparseVector:
     def __post_init__(self):
         self._of_threshold, self._of_query = scales(self.epsilon, assumed_sensitivity(self.records.n))
         self._threshold = self.alpha + self.rng.laplace(0, self._of_threshold)
-        self._known = {}
 
     def is_independent(self, i, j, given):
         """The noisy answer to one query."""
-        if (i, j, given) not in self._known:
-            self._known[i, j, given] = self.p_value(self.records, i, j, given)
-        if not self._known[i, j, given] + self.rng.laplace(0, self._of_query) >= self._threshold:  # NaN: no
+        p_value = self.records.known(self.p_value, i, j, given)
+        if not p_value + self.rng.laplace(0, self._of_query) >= self._threshold:  # NaN: no
             return False
         self.n_answers += 1
         self._threshold = self.alpha + self.rng.normal(0, self._of_threshold)
