@@ -1,5 +1,6 @@
 from . import counting, datasets, plotting
 from .accounting.searches import search_cost
+from .causal.private_pc import PrivatePC
 from .correlation import PrivateCorrelation
 from .counting.sketch import RangeGridSketch
 from .counting.streams import count_stream
@@ -36,6 +37,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivateCorrelation",
     "PrivateGridSearch",
+    "PrivatePC",
     "RangeGridSketch",
     "characteristic_matrix",
     "chatterjee_laplace",

@@ -7,7 +7,7 @@ import numpy as np
 from skdpmic.checks.fitted import check_published
 from skdpmic.dependence.correlation_matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
-from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks
+from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
 from skdpmic.notebook import shown_correlations
 from skdpmic.privacy.arguments import check_confidence
 from skdpmic.privacy.ledger import BudgetLedger
@@ -211,11 +211,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     def _records(self, X, y):
         refuse_dask_of_ranks(X)
         records = read_features(self, X)
-        if records.n_features < 2:
-            raise ValueError(
-                f"Found array with 1 feature(s) (shape=({records.n_samples}, 1)) while a minimum of 2 is required by "
-                f"{type(self).__name__}."
-            )
+        refuse_one_column(self, records)
         return records
 
     def _label(self, X):

@@ -138,10 +138,9 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     def _pay(self, cost, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
-            what = f"{type(self).__name__}, {self.statistic}, {self.mechanism}"
-            self.ledger.charge(
-                what, cost.epsilon, cost.delta, rho=cost.rho, n=records.shape.n_groups, d=records.n_features
-            )
+            what = f"{type(self).__name__}, {self._computed}, {self.mechanism}"
+            n, d = records.shape.n_groups, records.n_features
+            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n, d=d)
 
     def _keep(self, released, way, measure, shape):
         """Keep what was released, and the public numbers behind it."""
@@ -149,7 +148,9 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
         noise = released.get("support_mechanism_", self.mechanism)
         public = (shape.n_groups, self.max_rows_per_group, self._broken_by())
-        self._terms = Terms(self.statistic, noise, *self.privacy_spent_, *public)
+        self._terms = Terms(self._computed, noise, *self.privacy_spent_, *public)
+
+    _computed = property(lambda self: self.statistic)  # of the records
 
     # --- Parameters ------------------------------------------------------------------------------------------
 

@@ -126,6 +126,15 @@ class PrivateMatrixEstimator(PrivateEstimator):
             )
 
 
+def refuse_one_column(estimator, records):
+    """Raise if there is no second column."""
+    if records.n_features < 2:
+        raise ValueError(
+            f"Found array with 1 feature(s) (shape=({records.n_samples}, 1)) while a minimum of 2 is required by "
+            f"{type(estimator).__name__}."
+        )
+
+
 def refuse_dask_of_ranks(X):
     """Raise if X is a dask collection."""
     if is_dask_collection(X):

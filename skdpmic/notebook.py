@@ -151,6 +151,28 @@ def shown_correlations(estimator):
     return Shown(facts, _broken(estimator._terms), columns, order, unit="pair")
 
 
+def shown_graph(estimator):
+    """The edges of a :class:`PrivatePC`, the surest first."""
+    names, of_numbers = _names(estimator), estimator.kind_ == "numeric"
+    what = "Kendall's correlations" if of_numbers else "the two-way tables"
+    released = f"{what} of {_many(len(names), 'column')}, from which the graph follows"
+    facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
+    try:
+        marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
+    except AttributeError as error:  # of parameters that were set since
+        return Shown([*facts, ("Edges", str(error))], _broken(estimator._terms))
+    edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
+    facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
+    columns = [
+        Column("column", [names[i] for i, _ in edges]),
+        Column("", ["—" if marks[j, i] else "→" for i, j in edges]),
+        Column("column", [names[j] for _, j in edges]),
+        Column("largest p-value", [f"{p_values[edge]:.1g}" for edge in edges], "number"),
+    ]
+    order = np.argsort([p_values[edge] for edge in edges], kind="stable")
+    return Shown(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
+
+
 def shown_search(search, broken_by):
     """The parameters that a :class:`PrivateGridSearch` has chosen."""
     chosen = ", ".join(f"{name}={_in_short(repr(value))}" for name, value in search.best_params_.items())

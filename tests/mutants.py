@@ -190,7 +190,7 @@ MUTANTS = [
            "test_people.py::test_a_person_with_many_rows_counts_no_more_than_one_with_few"),
     Mutant("estimator.py", "            check_given_together(groups, self.max_rows_per_group)\n", "",
            "test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-no groups]"),
-    Mutant("estimator.py", "n=records.shape.n_groups, d=", "n=records.n_samples, d=",
+    Mutant("estimator.py", "n, d = records.shape.n_groups, ", "n, d = records.n_samples, ",
            "test_people.py::test_what_is_spent_and_written_down_is_per_person"),
     Mutant("pieces.py", "if estimator.max_rows_per_group is not None:", "if False:",
            "test_people.py::test_persons_have_no_chunks_and_the_error_says_why[partial_fit]"),

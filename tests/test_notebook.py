@@ -21,6 +21,7 @@ from skdpmic import (
     PrivacyLeakWarning,
     PrivateCorrelation,
     PrivateGridSearch,
+    PrivatePC,
 )
 
 N, D = 400, 30
@@ -49,6 +50,7 @@ ESTIMATORS = {
     "exponential": DPMICSelector(**PUBLIC, release="support", k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
     "forward": DPForwardSelector(k=3),
+    "graph": PrivatePC(),
     "search": search(),
 }
 
@@ -193,6 +195,34 @@ def test_correlations_are_shown_strongest_first(fitted):
     assert shown.facts["Noise"].endswith("on each correlation")
 
 
+def test_edges_are_shown_with_their_direction_the_surest_first():
+    table = RNG.normal(size=(20_000, 4))
+    table[:, 2] += table[:, 0] + table[:, 1]
+    private = PrivatePC(alpha=1e-5).fit(pandas.DataFrame(table, columns=["<a>", "b", "c", "d"]))
+    shown = released(private)
+    assert sorted(row[:3] for row in shown.rows) == [["<a>", "→", "c"], ["b", "→", "c"]]
+    assert [row[3] for row in shown.rows] == [f"{private.p_values_.loc[row[0], row[2]]:.1g}" for row in shown.rows]
+    assert float(shown.rows[0][3]) <= float(shown.rows[1][3])
+    assert shown.facts["Released"] == "Kendall's correlations of 4 columns, from which the graph follows"
+    assert shown.facts["Noise"].endswith("on each correlation")
+    assert shown.facts["Edges"] == "2, by tests with alpha = 1e-05"
+    assert [row[:3] for row in released(PrivatePC().fit(table[:, [0, 2]])).rows] == [["feature 0", "—", "feature 1"]]
+
+
+def test_a_graph_of_labels_or_without_edges_says_so():
+    table = RNG.random((5000, 3)) < 0.5
+    shown = released(PrivatePC(alpha=1e-9).fit(table))
+    assert shown.facts["Released"] == "the two-way tables of 3 columns, from which the graph follows"
+    assert shown.facts["Noise"].endswith("on each count")
+    assert shown.facts["Edges"] == "0, by tests with alpha = 1e-09"
+    assert shown.rows == []
+
+
+def test_an_alpha_that_cannot_be_is_said_not_raised():
+    private = PrivatePC().fit(RNG.random((400, 3))).set_params(alpha=2)
+    assert released(private).facts["Edges"] == "alpha must be a number in (0, 1), got 2."
+
+
 def test_a_forward_order_is_shown_with_its_path(fitted):
     selector = fitted["forward"]
     shown = released(selector)
@@ -268,7 +298,7 @@ def test_ranks_look_at_no_bounds_so_these_break_nothing():
     assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
-@pytest.mark.parametrize("estimator", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("estimator", [PrivateCorrelation, DPForwardSelector, PrivatePC])
 def test_a_matrix_without_privacy_says_so(estimator):
     with pytest.warns(PrivacyLeakWarning):
         assert "random_state was set" in section(estimator(random_state=0).fit(FRAME, Y))
@@ -320,7 +350,7 @@ def test_parameters_of_any_length_are_shown_in_short():
 # --- Nothing else ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["correlation", "forward"])
+@pytest.mark.parametrize("name", ["correlation", "forward", "graph"])
 def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
     """Of scores, tests/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)

@@ -4,7 +4,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector, PrivateCorrelation, PrivateGridSearch
+from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector, PrivateCorrelation, PrivateGridSearch, PrivatePC
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -32,6 +32,8 @@ SETTINGS = [
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),
     DPForwardSelector(k=1),
+    PrivatePC(),
+    PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import BudgetLedger, DPForwardSelector, DPMICScorer, DPMICSelector, PrivateCorrelation, PrivateGridSearch
+from skdpmic import (
+    BudgetLedger,
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    PrivatePC,
+)
 from skdpmic.progress import SILENT, Progress
 
 N, D = 60, 30
@@ -53,6 +61,7 @@ FITS = {
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "forward": (DPForwardSelector(), fit, ["{}/30 columns", "pass 2: {}/496 pairs of columns"]),
+    "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
     "workers of a matrix": (
         PrivateCorrelation(n_jobs=2),

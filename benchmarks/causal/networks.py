@@ -11,6 +11,8 @@ from importlib.resources import files
 
 import numpy as np
 
+from skdpmic.causal.graphs import cpdag_of
+
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
 
 
@@ -48,8 +50,6 @@ class Network:
     @property
     def cpdag(self):
         """What of the graph can be known from the law of the table: ``marks`` of `skdpmic.causal.graphs`."""
-        from skdpmic.causal.graphs import cpdag_of
-
         return cpdag_of(self.dag)
 
     def sample(self, n, seed):

@@ -97,7 +97,7 @@ def forward_order(taus, untied, noise_scale):
         R squared of the first feature, the first two, and so on; never falls.
     """
     noise_scale = min(noise_scale, 1.0)
-    correlation, noise = _among_untied(taus, untied, noise_scale)
+    correlation, noise = among_untied(taus, known_shares(untied, noise_scale), noise_scale)
     ridge = np.diag(_RIDGE * math.sqrt(len(taus)) * noise.diagonal())
     ridge[-1, -1] = 0.0  # the target is explained, and explains nothing
     order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + ridge)
@@ -132,10 +132,41 @@ def _given(covariance, j):
     return covariance - np.outer(column, column) / max(column[j], _TINY)
 
 
-def _among_untied(taus, untied, noise_scale):
-    """Pearson's correlations, from Kendall's among pairs that are not tied, and the noise on each of them."""
+def known_shares(untied, noise_scale):
+    """Shares of pairs that are not tied: 1 where noise hides that there are ties, and never so small that it drowns.
+
+    Parameters
+    ----------
+    untied : ndarray of shape (n_columns,)
+        Shares with noise.
+    noise_scale : float
+        Standard deviation of the noise on each, at most 1.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+    """
     shares = np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)
-    shares = np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # of a constant, it may be 0
+    return np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # of a constant, it may be 0
+
+
+def among_untied(taus, shares, noise_scale):
+    """Pearson's correlations, from Kendall's among pairs that are not tied, and the noise on each of them.
+
+    Parameters
+    ----------
+    taus : ndarray of shape (n_columns, n_columns)
+        Kendall's correlations with noise; ties count 0.
+    shares : ndarray of shape (n_columns,)
+        From :func:`known_shares`.
+    noise_scale : float
+        Standard deviation of the noise on each.
+
+    Returns
+    -------
+    correlation, noise : ndarrays of shape (n_columns, n_columns)
+        Standard deviations at a correlation of 0, where they are largest.
+    """
     of_pairs = np.sqrt(np.outer(shares, shares))
     correlation = pearson_of_kendall(taus / of_pairs)
     np.fill_diagonal(correlation, 1.0)

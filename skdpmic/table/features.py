@@ -53,6 +53,28 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     return [axes[j] for j in range(n_features)]
 
 
+def axes_of_one_kind(categories, n_features, names, declared):
+    """The axis of each feature: labels of all, or an order of all.
+
+    Booleans are of either kind: labels beside labels, or alone; 0 and 1 beside numbers. Parameters as those of
+    :func:`feature_axes`.
+    """
+    axes = feature_axes(None, categories, n_features, names, declared, needs_ranges=False)
+    in_order = [j for j, axis in enumerate(axes) if isinstance(axis, Order)]
+    if all(j in declared for j in in_order):
+        return [Labels(declared[j]) if j in in_order else axis for j, axis in enumerate(axes)]
+    if len(in_order) == n_features:
+        return axes
+    labelled = [j for j in range(n_features) if j not in in_order]
+    unlabelled = [j for j in in_order if j not in declared]
+    raise ValueError(
+        f"X must have labels in all columns or in none, got labels in {_named(labelled, names)} and none in "
+        f"{_named(unlabelled, names)}. Cut the latter at public edges, as numpy.digitize does, and give the numbers of "
+        "the parts in categories; or leave the former out; or, if their labels are in an order, give their places in "
+        "it as numbers."
+    )
+
+
 def _numeric_axes(bounds, n_features, names):
     """Axes of numbers, by the number of the feature."""
     if bounds is None:

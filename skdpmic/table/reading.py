@@ -8,11 +8,11 @@ from skdpmic.checks.readable import is_dask_collection, some
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
-from skdpmic.table.features import feature_axes
+from skdpmic.table.features import axes_of_one_kind, feature_axes
 from skdpmic.table.records import Records
 from skdpmic.table.tables import open_table
 from skdpmic.table.targets import check_kind, make_target, target_axis
-from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, is_empty, kind_of
+from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, declared_labels, is_empty, kind_of
 
 FEWEST = 4  # records, of which scores make sense
 
@@ -46,6 +46,29 @@ def read_features(estimator, X):
     """
     table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
     return Records(*_read_features(estimator, table, None, needs_ranges=False), None)
+
+
+def read_features_of_one_kind(estimator, X):
+    """The records of a table without a target, whose columns all have labels, or all an order.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Tells `categories`; gets attributes as by :func:`read_records`.
+    X : array-like
+
+    Returns
+    -------
+    Records
+        The scales are all :class:`skdpmic.dependence.nominal.Nominal`, or all None.
+    """
+    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    declared = table.declared()
+    if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+        declared = dict.fromkeys(range(table.n_features), declared_labels(X))
+    axes = axes_of_one_kind(estimator.categories, table.n_features, table.names_as_text(), declared)
+    columns, axes = read_columns(table, axes)
+    return Records(columns, [axis.scale for axis in axes], None)
 
 
 def _read_features(estimator, table, bounds, needs_ranges):

@@ -1,6 +1,6 @@
 """Tests of independence that know the graph: d-separation."""
 
-from functools import lru_cache
+from functools import cache
 
 import networkx as nx
 import numpy as np
@@ -11,7 +11,7 @@ def d_separation(dag):
     graph = nx.DiGraph(list(zip(*(side.tolist() for side in np.nonzero(dag)), strict=True)))
     graph.add_nodes_from(range(len(dag)))
 
-    @lru_cache(maxsize=None)
+    @cache
     def p_value(i, j, given):
         return float(nx.is_d_separator(graph, {i}, {j}, set(given)))
 

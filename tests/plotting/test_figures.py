@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 
 from skdpmic import plotting
-from skdpmic.plotting import LedgerDisplay, NoisyCountsDisplay, PlanDisplay, ScoresDisplay, StabilityDisplay
+from skdpmic.plotting import (
+    GraphDisplay,
+    LedgerDisplay,
+    NoisyCountsDisplay,
+    PlanDisplay,
+    ScoresDisplay,
+    StabilityDisplay,
+)
 from skdpmic.plotting.figures import budget, in_short, label_of
 
 DISPLAYS = [
+    GraphDisplay(np.eye(3, k=1)),
     LedgerDisplay([], [], epsilon=1.0),
     NoisyCountsDisplay(np.zeros((2, 2)), noise_scale=1.0),
     PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]]),

@@ -21,6 +21,7 @@ from skdpmic import (
     DPMICSelector,
     PrivateCorrelation,
     PrivateGridSearch,
+    PrivatePC,
     RangeGridSketch,
     characteristic_matrix,
     count_stream,
@@ -36,7 +37,14 @@ from skdpmic import (
     private_bounds,
     search_cost,
 )
-from skdpmic.plotting import LedgerDisplay, NoisyCountsDisplay, PlanDisplay, ScoresDisplay, StabilityDisplay
+from skdpmic.plotting import (
+    GraphDisplay,
+    LedgerDisplay,
+    NoisyCountsDisplay,
+    PlanDisplay,
+    ScoresDisplay,
+    StabilityDisplay,
+)
 
 X, y = np.zeros((10, 3)), np.zeros(10)
 PAIR = ((0, 1), (0.0, 1.0))
@@ -60,6 +68,9 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), DPForwardSelector(k=2)).fit(X, y)
     PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
+    graph = PrivatePC(1.0, 1e-6, categories={0: ["no", "yes"]}, alpha=0.05, max_order=2)
+    assert_type(graph.fit(X).p_value(0, "age", given=[2]), float)
+    graph.fit(frame, groups=[1, 2]).markov_blanket("age").tolist()
     assert_type(search_cost(selector, cv=5).epsilon, float)
 
     DPMICSelector("most")  # type: ignore[arg-type]
@@ -75,6 +86,8 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     DPMICScorer().fit_sketch(X)  # type: ignore[arg-type]
     PrivateGridSearch(selector)  # type: ignore[call-arg]
     PrivateCorrelation(epsilon=1.0, classes=[0, 1])  # type: ignore[call-arg]
+    PrivatePC(max_order="all")  # type: ignore[arg-type]
+    graph.markov_blanket(0.5)  # type: ignore[arg-type]
 
 
 def functions(ledger: BudgetLedger) -> None:
@@ -129,6 +142,7 @@ def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(StabilityDisplay.from_estimator(scorer, k=5).plot(), StabilityDisplay)
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
     assert_type(LedgerDisplay.from_ledger(ledger), LedgerDisplay)
+    assert_type(GraphDisplay.from_estimator(PrivatePC()), GraphDisplay)
 
     ScoresDisplay.from_estimator()  # type: ignore[call-arg]
     ScoresDisplay.from_estimator(scorer, ax="left")  # type: ignore[arg-type]

@@ -1,0 +1,292 @@
+"""Causal structure of a table by the PC algorithm, under differential privacy."""
+
+import math
+import warnings
+from typing import Literal, Self
+
+from skdpmic.causal.correlations import CorrelationTests
+from skdpmic.causal.found_graph import FoundGraph
+from skdpmic.causal.noisy_tables import TwoWayTables
+from skdpmic.causal.tables import TableTests
+from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
+from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
+from skdpmic.notebook import shown_graph
+from skdpmic.privacy.ledger import BudgetLedger
+from skdpmic.privacy.two_way_tables import NoisyTwoWayTables
+from skdpmic.table.people import check_given_together
+from skdpmic.table.reading import read_features_of_one_kind
+from skdpmic.table.tables import as_frame, is_frame, row_of_zeros
+from skdpmic.unchanged import unchanged_on_error
+
+_DROWNS = 1 / 3  # as of a correlation
+
+
+class PrivatePC(FoundGraph, PrivateMatrixEstimator):
+    """Causal structure of a table by the PC algorithm, from one differentially private release.
+
+    The PC algorithm asks which columns are independent given which others, and draws the graph of causes that says the
+    same. Here it asks one release with noise: all Kendall correlations of a table of numbers, or all two-way tables of
+    a table of labels. Every test knows how large the noise is. The release satisfies (epsilon, delta)-differential
+    privacy, and so does all that follows from it: replacing one record, which is a row with all its columns, changes
+    the probability of any outcome by a factor of at most exp(epsilon), apart from delta.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, for the whole graph; above 0. Infinity gives a graph without noise.
+    delta : float, default=1e-6
+        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+    categories : dict, default=None
+        Public labels of all columns, by name or number, but of those whose types declare their labels: booleans, and
+        Enum of Polars. None, or an empty dict, for a table of numbers and dates, in which booleans are 0 and 1. A table
+        of both is refused, and the error says what to do. Labels that are not public are a part of their own, as are
+        missing values; among numbers, missing values come first and are equal to one another.
+    alpha : float, default=0.01
+        Two columns lose their edge if a test of their independence has a p-value above this; in (0, 1). After a fit,
+        another alpha costs nothing.
+    max_order : int, default=3
+        Most columns that a test of two others takes as given; from 0 on. After a fit, another one costs nothing.
+    max_rows_per_group : int, default=None
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        The number of people is public, as n_samples otherwise is.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    cpdag_ : ndarray of bool or dataframe of shape (n_features, n_features)
+        The graph: ``[i, j]`` is True if there is an arrow from column i to j, or a line between them, of which ``[j,
+        i]`` is True as well. With the current `alpha` and `max_order`. For a dataframe, it is a dataframe of the same
+        library with the names of the columns, which are also the index in pandas; in libraries without an index, the
+        rows are in the order of the columns.
+    skeleton_ : ndarray of bool or dataframe of shape (n_features, n_features)
+        Which columns have an edge of either kind; symmetric.
+    p_values_ : ndarray or dataframe of shape (n_features, n_features)
+        The largest p-value of all tests of each two columns that the algorithm did: at most `alpha` where there is an
+        edge, which is surer the smaller it is. Zeros on the diagonal.
+    kind_ : {"numeric", "categorical"}
+        What the columns hold, which decides on the release.
+    noisy_correlation_ : ndarray of shape (n_features, n_features)
+        What was released of a table of numbers, with `untied_shares_`: tau-a of each pair of columns, as by
+        :class:`PrivateCorrelation`.
+    untied_shares_ : ndarray of shape (n_features,)
+        Share of the pairs of records whose values differ, with noise, for each column; of a table of numbers.
+    noisy_tables_ : dict of (int, int) to ndarray of shape (n_labels_i + 2, n_labels_j + 2)
+        What was released of a table of labels: for columns ``i < j``, the number of records with each two labels, with
+        noise. The last two rows and columns are other labels and missing values.
+    noise_scale_ : float
+        Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
+        delta=1e-6; or on each count, about ``4.5 n_features`` records.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of people; only with `max_rows_per_group`.
+    n_features_in_ : int
+        Number of columns, at least 2.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns; only if X has string column names.
+
+    See Also
+    --------
+    PrivateCorrelation : The correlations by themselves.
+    DPForwardSelector : Chooses features for a target, from such a matrix.
+    skdpmic.plotting.GraphDisplay : The picture of the graph.
+
+    Notes
+    -----
+    **What the graph says.** Data tell causes apart only up to graphs that make the same columns independent. `cpdag_`
+    stands for all of these: an arrow is in each of them; a line is an arrow of one direction in some and of the other
+    in others.
+
+    **What it assumes.** That the columns have a causal graph without cycles; that no cause of two columns is missing
+    from the table; that columns are independent only where the graph says so (faithfulness); that records are
+    independent. Of numbers, that the columns are jointly normal, or increasing functions of such columns. Nothing in
+    the data can confirm all of this.
+
+    **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
+    a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
+    because noise hides it: it takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1
+    and delta=1e-6. Where tests contradict one another, so that an arrow would have to point both ways or close a cycle,
+    it is a line; the graph then need not be that of any set of causes.
+
+    The result does not depend on the order of the columns, the law of the noise being the same for all (PC-stable; of
+    all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
+
+    See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
+    ``docs/how_to/causal.md`` for a guide. Outside the guarantee: errors raised on invalid data, and time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import PrivatePC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 4))
+    >>> X[:, 2] += X[:, 0] + X[:, 1]
+    >>> X[:, 3] += X[:, 2]
+    >>> private = PrivatePC(epsilon=1.0, delta=1e-6, alpha=1e-4).fit(X)
+    >>> private.cpdag_.astype(int)  # 0 -> 2 <- 1 and 2 -> 3
+    array([[0, 0, 1, 0],
+           [0, 0, 1, 0],
+           [0, 0, 0, 1],
+           [0, 0, 0, 0]])
+    >>> private.markov_blanket(0).tolist()
+    [1, 2]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        categories: Categories | None = None,
+        alpha: float = 0.01,
+        max_order: int = 3,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.categories = categories
+        self.alpha = alpha
+        self.max_order = max_order
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
+        """Release what the graph follows from.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans; or
+            all of them hold labels, as `categories` say.
+        y : None
+            Ignored. A target whose causes are wanted is a column of X.
+        groups : array-like of shape (n_samples,), default=None
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is not as described, or some columns have labels and others not. The estimator
+            is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If the noise drowns everything, or delta is above ``1 / n_samples``.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            check_given_together(groups, self.max_rows_per_group)
+            X = as_frame(X).to_native() if is_frame(X) else X
+            self._publish(*self._read(X, y, groups))
+            self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
+        return self
+
+    def noise_scale_for(
+        self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical"] = "numeric"
+    ) -> float:
+        """`noise_scale_` in a fit to a table of this shape: standard deviation on each correlation, or each count.
+
+        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4; of people, with `max_rows_per_group`.
+        n_features : int
+            Number of columns, at least 2.
+        kind : {"numeric", "categorical"}, default="numeric"
+            What the columns hold, as `kind_` will say.
+
+        Returns
+        -------
+        float
+        """
+        if kind not in ("numeric", "categorical"):
+            raise ValueError(f"kind must be 'numeric' or 'categorical', got {kind!r}.")
+        of_correlations = super().noise_scale_for(n_samples, n_features)
+        if kind == "numeric":
+            return of_correlations
+        each = self.max_rows_per_group or 1
+        budget = (self.epsilon, self.delta, [1] * int(n_features), int(n_samples) * each, each)
+        return NoisyTwoWayTables.for_budget(*budget).noise_scale
+
+    def _records(self, X, y):
+        refuse_dask_of_ranks(X)
+        records = read_features_of_one_kind(self, X)
+        refuse_one_column(self, records)
+        self.kind_ = "numeric" if records.scales[0] is None else "categorical"
+        return records
+
+    def _way(self, n_features):
+        return super()._way(n_features) if self.kind_ == "numeric" else TwoWayTables(self.epsilon, self.delta)
+
+    @property
+    def _computed(self) -> str:
+        return self.statistic if self.kind_ == "numeric" else "two-way tables"
+
+    def _keep(self, released, way, measure, shape):
+        super()._keep(released, way, measure, shape)
+        self._tests = self._kept = None
+
+    def _make_tests(self):
+        n, each = self._terms.n_protected, self._terms.rows_per_person or 1
+        if self.kind_ == "numeric":
+            return CorrelationTests(self.noisy_correlation_, self.untied_shares_, self.noise_scale_, n)
+        return TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)
+
+    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+        if self.kind_ == "numeric":
+            super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+            return
+        most_cells = math.prod(sorted(mechanism.sizes)[-2:])
+        of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples
+        if of_shares > _DROWNS:
+            warnings.warn(
+                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"epsilon={float(self.epsilon):g}, the noise on each of the {most_cells:,} counts of a two-way table "
+                f"has a standard deviation of {mechanism.noise_scale:.2g}. It falls as epsilon grows and as n_features "
+                "falls, and counts for less as n_samples grows: noise_scale_for tells how large it is.",
+                stacklevel=stacklevel + 1,
+            )
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        self._check_algorithm()
+
+    def _shown(self):
+        return shown_graph(self)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "noise_scale_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags

@@ -1,0 +1,76 @@
+"""Where the nodes of a graph are drawn: near those that they have edges with, causes above what they cause."""
+
+import math
+
+import numpy as np
+from scipy.sparse.csgraph import shortest_path
+
+_STEPS = 200
+_DOWN = 1.0  # how much the direction of an arrow counts, beside its length
+_TINY = 1e-9
+
+
+def layout(marks):
+    """Places of the nodes of a graph, the same for the same graph.
+
+    The distance of two nodes is to be the number of edges between them, near ones above all: stress majorisation [1]_.
+    Then the picture is turned so that arrows point downwards on average, and each arrow is to go down by one, too.
+
+    Parameters
+    ----------
+    marks : bool ndarray of shape (n_nodes, n_nodes)
+        ``marks[i, j]`` for an arrow from i to j; also ``marks[j, i]`` for a line.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, 2)
+        In [0, 1].
+
+    References
+    ----------
+    .. [1] E. R. Gansner, Y. Koren and S. North, "Graph Drawing by Stress Majorization", Graph Drawing 2004.
+    """
+    distances, arrows = _distances(marks), marks & ~marks.T
+    places = _majorised(_on_a_circle(len(marks)), distances, np.zeros_like(arrows))
+    places = _majorised(_turned(places, arrows), distances, arrows)
+    lowest, size = places.min(axis=0), np.ptp(places, axis=0)
+    return np.where(size > _TINY, (places - lowest) / np.where(size > _TINY, size, 1.0), 0.5)
+
+
+def _distances(marks):
+    """Edges between each two nodes; between parts of the graph that no edge connects, three or fewer."""
+    distances = shortest_path(marks | marks.T, unweighted=True)
+    connected = np.isfinite(distances)
+    return np.where(connected, distances, min(distances[connected].max() + 1, 3))
+
+
+def _on_a_circle(n_nodes):
+    angles = math.tau * np.arange(n_nodes) / n_nodes
+    return np.column_stack([np.cos(angles), np.sin(angles)]) * n_nodes / math.tau
+
+
+def _majorised(places, distances, arrows):
+    """Places with these distances, as nearly as can be, and each arrow going down by one."""
+    weights = 1 / (distances + np.eye(len(distances))) ** 2
+    np.fill_diagonal(weights, 0.0)
+    down = _DOWN * arrows
+    across_by, along_by = (np.linalg.pinv(_laplacian(pull)) for pull in (weights, weights + down + down.T))
+    for _ in range(_STEPS):
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        pulled = _laplacian(weights * distances / np.maximum(apart, _TINY)) @ places
+        lower = down.sum(axis=1) - down.sum(axis=0)
+        places = np.column_stack([across_by @ pulled[:, 0], along_by @ (pulled[:, 1] + lower)])
+    return places
+
+
+def _laplacian(weights):
+    return np.diag(weights.sum(axis=1)) - weights
+
+
+def _turned(places, arrows):
+    """The places turned so that arrows point downwards on average; if there are none, so that they are wide."""
+    direction = np.sum([places[j] - places[i] for i, j in np.argwhere(arrows)], axis=0) * np.ones(2)
+    if np.linalg.norm(direction) < _TINY:
+        direction = np.linalg.eigh(places.T @ places)[1][:, 0]
+    down = direction / np.linalg.norm(direction)
+    return places @ np.array([[-down[1], -down[0]], [down[0], -down[1]]])

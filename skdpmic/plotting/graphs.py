@@ -1,0 +1,217 @@
+"""The picture of a graph of causes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from skdpmic.checks.fitted import check_published
+from skdpmic.plotting.figures import CHOSEN, axes_for, budget, explain, feature_labels, ink_of, names_of
+from skdpmic.plotting.graph_layout import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+_SUREST, _SURE = 1e-4, 1e-2  # of alpha: p-values up to which an edge is drawn thicker
+_WIDTHS = (2.6, 1.4, 1.4)
+_STYLES = ("solid", "solid", (0, (3, 2)))
+
+
+class GraphDisplay:
+    """A graph of causes: arrows where the direction is known, lines where it is not, thicker the surer an edge is.
+
+    The graph follows from what was released, so the picture costs no further budget and may be published.
+
+    Parameters
+    ----------
+    marks : array-like of bool of shape (n_features, n_features)
+        ``marks[i, j]`` for an arrow from i to j; for a line, ``marks[j, i]`` as well.
+    p_values : array-like of shape (n_features, n_features), default=None
+        The largest p-value of the tests of each two columns, which says how sure an edge is; None draws all alike.
+    alpha : float, default=0.01
+        What the p-values of edges do not exceed.
+    feature_names : sequence of str, default=None
+        None numbers the columns.
+    title : str, default=""
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    nodes_ : list of matplotlib Text
+        The name of each column, in its place.
+    edges_ : dict of (int, int) to matplotlib Annotation
+        Of each arrow, from the first to the second; of each line, by increasing number.
+
+    See Also
+    --------
+    GraphDisplay.from_estimator : From a fitted estimator.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import GraphDisplay
+    >>> display = GraphDisplay([[0, 0, 1], [0, 0, 1], [0, 0, 0]], feature_names=["rain", "sprinkler", "wet"]).plot()
+    >>> sorted(display.edges_)
+    [(0, 2), (1, 2)]
+    """
+
+    def __init__(
+        self,
+        marks: ArrayLike,
+        *,
+        p_values: ArrayLike | None = None,
+        alpha: float = 0.01,
+        feature_names: Sequence[str] | None = None,
+        title: str = "",
+    ) -> None:
+        self.marks = marks
+        self.p_values = p_values
+        self.alpha = alpha
+        self.feature_names = feature_names
+        self.title = title
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax: Axes | None = None) -> GraphDisplay:
+        """Draw the graph of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : PrivatePC
+            Fitted. Its present `alpha` and `max_order` count.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+
+        Raises
+        ------
+        AttributeError
+            If the estimator has no graph.
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdpmic import PrivatePC
+        >>> from skdpmic.plotting import GraphDisplay
+        >>> X = np.random.default_rng(0).normal(size=(5000, 3))
+        >>> X[:, 2] += X[:, 0] + X[:, 1]
+        >>> sorted(GraphDisplay.from_estimator(PrivatePC(alpha=1e-4).fit(X)).edges_)
+        [(0, 2), (1, 2)]
+        """
+        check_published(estimator)
+        if not hasattr(estimator, "cpdag_"):
+            raise AttributeError(f"{cls.__name__} needs a graph, which a PrivatePC has, got {estimator!r}.")
+        cost = budget(*estimator.privacy_spent_)
+        display = cls(
+            np.asarray(estimator.cpdag_),
+            p_values=np.asarray(estimator.p_values_),
+            alpha=estimator.alpha,
+            feature_names=names_of(estimator),
+            title=f"{cost}, alpha = {estimator.alpha:g}",
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the graph.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        self : GraphDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        marks = np.asarray(self.marks, dtype=np.bool_)
+        size = math.sqrt(max(len(marks), 8) / 8)
+        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4 * size, 4.4 * size))
+        ax.set_axis_off()
+        ax.margins(0.1, 0.07)
+        boxes = self._draw_names(ax, layout(marks))
+        self._draw_edges(ax, marks, boxes)
+        ax.set_title(self.title, fontsize="medium")
+        explain(ax, is_new)
+        self.ax_, self.figure_ = ax, figure
+        return self
+
+    def _draw_names(self, ax, places):
+        """Write the names above the edges; return boxes of the same size below these, at which they end."""
+        labels, ink = feature_labels(self.feature_names, len(places)), ink_of(ax)
+        box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "edgecolor": ink, "linewidth": 0.8}
+        where = {"ha": "center", "va": "center", "fontsize": "small"}
+        below = [
+            ax.text(*place, label, color="none", bbox={**box, "edgecolor": "none"}, zorder=1, **where)
+            for place, label in zip(places, labels, strict=True)
+        ]
+        self.nodes_ = [
+            ax.text(*place, label, color=ink, bbox=box, zorder=3, **where)
+            for place, label in zip(places, labels, strict=True)
+        ]
+        ax.update_datalim(places)
+        ax.autoscale_view()
+        return [text.get_bbox_patch() for text in below]
+
+    def _draw_edges(self, ax, marks, boxes):
+        sureness, said = self._sureness(marks), set()
+        self.edges_ = {}
+        for i, j in np.argwhere(marks).tolist():
+            is_line = bool(marks[j, i])
+            if is_line and i > j:
+                continue
+            degree = sureness[i, j]
+            said.add((is_line, degree))
+            self.edges_[i, j] = ax.annotate(
+                "",
+                self.nodes_[j].get_position(),
+                self.nodes_[i].get_position(),
+                arrowprops={
+                    "arrowstyle": "-" if is_line else "-|>",
+                    "mutation_scale": 14,
+                    "color": ink_of(ax) if is_line else CHOSEN,
+                    "linewidth": _WIDTHS[degree],
+                    "linestyle": _STYLES[degree],
+                    "patchA": boxes[i],
+                    "patchB": boxes[j],
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+                zorder=2,
+            )
+        self._explain_edges(ax, said)
+
+    def _sureness(self, marks):
+        """0 of the surest edges, 2 of the least sure ones."""
+        if self.p_values is None:
+            return np.zeros(marks.shape, dtype=np.int64)
+        p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha
+        return np.searchsorted([_SUREST, _SURE], p_values, side="left")
+
+    def _explain_edges(self, ax, said):
+        for is_line, label in ((False, "cause to effect"), (True, "direction not known")):
+            if is_line in {of_line for of_line, _ in said}:
+                colour, marker = (ink_of(ax), "") if is_line else (CHOSEN, ">")
+                ax.plot([], [], color=colour, marker=marker, linewidth=1.4, label=label)
+        if self.p_values is None:
+            return
+        for degree, share in enumerate((_SUREST, _SURE, 1.0)):
+            if degree in {of_edge for _, of_edge in said}:
+                style = {"linewidth": _WIDTHS[degree], "linestyle": _STYLES[degree], "color": ink_of(ax), "alpha": 0.6}
+                ax.plot([], [], **style, label=f"p ≤ {share * self.alpha:.3g} in all tests")

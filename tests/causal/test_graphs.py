@@ -1,0 +1,161 @@
+"""Graphs against their definitions, over all small ones."""
+
+from itertools import combinations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from skdpmic.causal.graphs import (
+    cpdag_of,
+    in_cycles,
+    markov_blanket,
+    skeleton_f1,
+    structural_hamming_distance,
+    with_colliders,
+    with_forced_arrows,
+    without_cycles,
+)
+from tests.causal.oracle import random_dag
+
+
+def marks_of(n_columns, *edges):
+    """Of arrows (i, j), and of lines (i, j), (j, i)."""
+    marks = np.zeros((n_columns, n_columns), dtype=bool)
+    for edge in edges:
+        marks[edge] = True
+    return marks
+
+
+def line(i, j):
+    return (i, j), (j, i)
+
+
+def all_dags(n_columns):
+    pairs = list(combinations(range(n_columns), 2))
+    for kinds in product(range(3), repeat=len(pairs)):
+        edges = [pair[::step] for pair, step in zip(pairs, kinds, strict=True) if step for step in (2 * step - 3,)]
+        if nx.is_directed_acyclic_graph(nx.DiGraph(edges)):
+            yield marks_of(n_columns, *edges)
+
+
+def class_of(dag):
+    """All graphs with the same skeleton and the same colliders of columns that are not adjacent say the same."""
+    adjacent = dag | dag.T
+    colliders = {
+        (i, k, j)
+        for k in range(len(dag))
+        for i, j in combinations(range(len(dag)), 2)
+        if dag[i, k] and dag[j, k] and not adjacent[i, j]
+    }
+    return adjacent.tobytes(), frozenset(colliders)
+
+
+@pytest.mark.parametrize(
+    "n_columns, n_dags", [(2, 3), (3, 25), (4, 543), pytest.param(5, 29281, marks=pytest.mark.slow)]
+)
+def test_the_cpdag_of_every_graph_has_the_arrows_that_all_of_its_class_have(n_columns, n_dags):
+    dags = list(all_dags(n_columns))
+    assert len(dags) == n_dags
+    union, some = {}, {}
+    for dag in dags:
+        of_class = class_of(dag)
+        union[of_class] = union.get(of_class, False) | dag
+        some.setdefault(of_class if n_columns == 5 else dag.tobytes(), dag)  # of 5 columns, one of each class
+    for dag in some.values():
+        np.testing.assert_array_equal(cpdag_of(dag), union[class_of(dag)])
+
+
+def test_a_graph_with_a_cycle_has_no_cpdag():
+    with pytest.raises(ValueError, match="dag must have no cycles"):
+        cpdag_of(marks_of(3, (0, 1), (1, 2), (2, 0)))
+
+
+# --- Colliders, and what they force -----------------------------------------------------------------------------------
+
+
+def test_colliders_become_arrows_and_what_would_point_both_ways_stays_a_line():
+    chain = marks_of(4, *line(0, 1), *line(1, 2), *line(2, 3))
+    np.testing.assert_array_equal(with_colliders(chain, [(0, 1, 2)]), marks_of(4, (0, 1), (2, 1), *line(2, 3)))
+    both = with_colliders(chain, [(0, 1, 2), (1, 2, 3)])
+    np.testing.assert_array_equal(both, marks_of(4, (0, 1), *line(1, 2), (3, 2)))
+    np.testing.assert_array_equal(both, with_colliders(chain, [(1, 2, 3), (0, 1, 2)]))
+
+
+RULES = {
+    "1": (marks_of(3, (0, 1), *line(1, 2)), (1, 2)),
+    "2": (marks_of(3, (0, 1), (1, 2), *line(0, 2)), (0, 2)),
+    "3": (marks_of(4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3)), (0, 3)),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_each_of_meeks_rules_makes_one_arrow_and_no_other(name):
+    before, (i, j) = RULES[name]
+    after = with_forced_arrows(before)
+    assert np.argwhere(before != after).tolist() == [[j, i]]
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        marks_of(3, (0, 1), *line(1, 2), (0, 2)),  # 1, but 0 and 2 adjacent
+        marks_of(4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3), *line(1, 2)),  # 3, but 1 and 2 adjacent
+        marks_of(4, (0, 1), *line(1, 2), (3, 2)),  # 1 both ways
+    ],
+)
+def test_without_its_condition_no_rule_does_anything(marks):
+    np.testing.assert_array_equal(with_forced_arrows(marks), marks)
+
+
+def test_rules_are_applied_until_none_says_more():
+    path = marks_of(6, (0, 1), *line(1, 2), *line(2, 3), *line(3, 4), *line(4, 5))
+    np.testing.assert_array_equal(with_forced_arrows(path), np.eye(6, k=1, dtype=bool))
+
+
+def test_arrows_of_a_cycle_become_lines_and_no_others():
+    marks = marks_of(5, (0, 1), (1, 2), (2, 0), (2, 3), *line(3, 4))
+    assert np.argwhere(in_cycles(marks)).tolist() == [[0, 1], [1, 2], [2, 0]]
+    expected = marks_of(5, *line(0, 1), *line(1, 2), *line(2, 0), (2, 3), *line(3, 4))
+    np.testing.assert_array_equal(without_cycles(marks), expected)
+    np.testing.assert_array_equal(without_cycles(expected), expected)
+
+
+# --- How far apart, and who tells most --------------------------------------------------------------------------------
+
+
+def test_the_distance_counts_each_pair_of_columns_once_whose_edges_differ():
+    a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
+    for b, distance in (
+        (a, 0),
+        (marks_of(4, (1, 0), *line(1, 2), (2, 3)), 1),  # turned
+        (marks_of(4, *line(0, 1), *line(1, 2), (2, 3)), 1),
+        (marks_of(4, *line(1, 2), (2, 3)), 1),
+        (marks_of(4), 3),
+        (marks_of(4, (0, 2), (1, 2)), 4),
+    ):
+        assert structural_hamming_distance(a, b) == structural_hamming_distance(b, a) == distance
+
+
+def test_the_f1_score_is_that_of_edges_whatever_their_direction():
+    a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
+    assert skeleton_f1(a, a.T) == 1
+    assert skeleton_f1(a, marks_of(4, (1, 0), (0, 3))) == pytest.approx(2 * 1 / (3 + 2))
+    assert skeleton_f1(a, marks_of(4)) == 0
+    assert skeleton_f1(marks_of(4), marks_of(4)) == 1
+
+
+def test_the_markov_blanket_of_a_cpdag_is_that_of_the_graph():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(rng, 8, rng.uniform(0.1, 0.5))
+        for target in range(8):
+            children = dag[target]
+            blanket = dag[:, target] | children | dag[:, children].any(axis=1)
+            blanket[target] = False
+            assert markov_blanket(cpdag_of(dag), target).tolist() == np.flatnonzero(blanket).tolist()
+
+
+def test_of_lines_the_blanket_has_neighbours_but_no_neighbours_of_these():
+    marks = marks_of(5, *line(0, 1), *line(1, 2), (0, 3), (4, 3))
+    assert markov_blanket(marks, 0).tolist() == [1, 3, 4]

@@ -1,0 +1,467 @@
+"""PrivatePC: what goes in, what comes out, what it costs."""
+
+import math
+import pickle
+import re
+import sys
+import warnings
+from functools import partial
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateCorrelation, PrivatePC
+from skdpmic.causal.pc import pc
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.two_way_tables import NoisyTwoWayTables
+
+N = 5000
+NAMES = ["rain", "sprinkler", "wet", "slippery"]
+TRUTH = np.zeros((4, 4), dtype=bool)
+TRUTH[[0, 1, 2], [2, 2, 3]] = True  # its own CPDAG
+YES_NO = ["no", "yes"]
+
+
+def numbers(n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 2] += X[:, 0] + X[:, 1]
+    X[:, 3] += X[:, 2]
+    return X
+
+
+def booleans(n=8 * N, seed=0):
+    rng = np.random.default_rng(seed)
+    rain, sprinkler, error, slips = rng.random((4, n))
+    rain, sprinkler = rain < 0.4, sprinkler < 0.5
+    wet = np.where(error < 0.1, rain & ~sprinkler, rain | sprinkler)
+    return np.column_stack([rain, sprinkler, wet, wet & (slips < 0.8)])
+
+
+def labels(n=8 * N):
+    return np.array(YES_NO, dtype=object)[booleans(n).astype(int)]
+
+
+CATEGORIES = dict.fromkeys(range(4), YES_NO)
+X = numbers()
+SURE = {"alpha": 1e-5}  # of the edges here p-values are below 1e-14; of no edge it is 1e-5 in one of 100,000 tests
+KINDS = {
+    "numeric": (PrivatePC(**SURE), X),
+    "categorical": (PrivatePC(**SURE, categories=CATEGORIES), labels()),
+    "boolean": (PrivatePC(**SURE), booleans()),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return {kind: clone(private).fit(table) for kind, (private, table) in KINDS.items()}
+
+
+# --- What comes out ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_finds_the_graph_from_a_noisy_release(kind, fitted):
+    private = fitted[kind]
+    np.testing.assert_array_equal(private.cpdag_, TRUTH)
+    np.testing.assert_array_equal(private.skeleton_, TRUTH | TRUTH.T)
+    assert private.cpdag_.dtype == private.skeleton_.dtype == bool
+    assert private.markov_blanket(0).tolist() == [1, 2]
+    assert private.markov_blanket(3).tolist() == [2]
+    assert private.kind_ == ("numeric" if kind == "numeric" else "categorical")
+    assert private.n_features_in_ == 4
+    assert private.privacy_spent_ == (1.0, 1e-6)
+    assert private.noise_scale_ > 0
+
+
+def test_of_numbers_the_release_is_that_of_private_correlation():
+    private, correlation = (kind(epsilon=math.inf).fit(X) for kind in (partial(PrivatePC, **SURE), PrivateCorrelation))
+    np.testing.assert_array_equal(private.noisy_correlation_, correlation.noisy_correlation_)
+    np.testing.assert_array_equal(private.untied_shares_, correlation.untied_shares_)
+    assert private.noise_scale_ == 0
+    assert not hasattr(private, "noisy_tables_")
+    np.testing.assert_array_equal(private.cpdag_, TRUTH)
+    assert clone(private).set_params(epsilon=1).fit(X).noise_scale_ == PrivateCorrelation().fit(X).noise_scale_
+
+
+def test_of_labels_the_release_is_all_two_way_tables():
+    table = labels(1000)
+    table[:7, 1], table[7:10, 2] = None, "maybe"
+    private = PrivatePC(epsilon=math.inf, categories=CATEGORIES).fit(table)
+    assert not hasattr(private, "noisy_correlation_")
+    assert sorted(private.noisy_tables_) == [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    parts = [*YES_NO, "maybe", None]
+    for (i, j), counts in private.noisy_tables_.items():
+        expected = [[np.sum((table[:, i] == a) & (table[:, j] == b)) for b in parts] for a in parts]
+        np.testing.assert_array_equal(counts, expected)
+    assert private.noise_scale_ == 0
+
+
+def test_the_graph_is_that_of_pc_with_the_tests_of_the_estimator(fitted):
+    for kind, private in fitted.items():
+        skeleton, cpdag = pc(4, private.p_value, private.alpha, private.max_order)
+        np.testing.assert_array_equal(private.skeleton_, skeleton)
+        np.testing.assert_array_equal(private.cpdag_, cpdag)
+        on_edges = private.p_values_[private.skeleton_]
+        assert (on_edges <= private.alpha).all(), kind
+        assert (private.p_values_[~private.skeleton_ & ~np.eye(4, dtype=bool)] > private.alpha).all()
+        assert (private.p_values_.diagonal() == 0).all()
+
+
+def test_another_alpha_or_max_order_after_the_fit_costs_nothing(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-6)
+    private = PrivatePC(**SURE, ledger=ledger).fit(X)
+    assert np.array_equal(private.cpdag_, TRUTH)
+    assert private.set_params(max_order=0).skeleton_[0, 3]  # dependent, if nothing is given
+    assert private.to_networkx().number_of_edges() > 3
+    assert np.array_equal(private.set_params(max_order=3).cpdag_, TRUTH)
+    p = float(private.p_values_[0, 1])
+    assert not private.skeleton_[0, 1]
+    assert private.set_params(alpha=(1 + p) / 2).skeleton_[0, 1]
+    assert len(ledger.entries()) == 1
+
+
+def test_nobody_else_can_change_what_is_kept(fitted):
+    private = fitted["numeric"]
+    private.cpdag_[:] = private.skeleton_[:] = private.p_values_[:] = 1
+    assert np.array_equal(private.cpdag_, TRUTH)
+    assert private.p_values_[0, 2] < 0.01
+
+
+def test_p_values_are_symmetric_and_take_names_or_numbers():
+    pandas = pytest.importorskip("pandas")
+    private = PrivatePC(**SURE).fit(pandas.DataFrame(X, columns=NAMES))
+    assert private.p_value("rain", "sprinkler") == private.p_value(1, 0) > 1e-5
+    assert private.p_value("rain", "sprinkler", ["wet"]) < 1e-6
+    assert private.p_value("rain", "slippery", given=["wet", 1]) == private.p_value(3, 0, [1, 2]) > 1e-5
+    assert private.p_value("rain", np.int64(3)) < 1e-6
+    for wrong in (("rain", "rain"), (0, 1, [0]), (0, 1, [2, 2])):
+        with pytest.raises(ValueError, match="i, j and given must be different columns"):
+            private.p_value(*wrong)
+    for wrong in (4, -1, "snow", 1.0, True, None):
+        message = f"a column must be an int from 0 to 3 or a name in feature_names_in_, got {wrong!r}."
+        with pytest.raises(ValueError, match=re.escape(message)):
+            private.p_value(0, wrong)
+        with pytest.raises(ValueError, match=re.escape(message)):
+            private.markov_blanket(wrong)
+    with pytest.raises(ValueError, match=re.escape("a column must be an int from 0 to 3, got 'rain'.")):
+        PrivatePC().fit(X).markov_blanket("rain")
+
+
+def test_names_come_back():
+    pandas = pytest.importorskip("pandas")
+    private = PrivatePC(**SURE).fit(pandas.DataFrame(X, columns=NAMES))
+    assert private.markov_blanket("rain").tolist() == private.markov_blanket(0).tolist() == ["sprinkler", "wet"]
+    assert sorted(private.to_networkx()) == sorted(NAMES)
+
+
+def test_networkx_gets_an_edge_for_an_arrow_and_two_for_a_line(fitted):
+    graph = fitted["numeric"].to_networkx()
+    assert isinstance(graph, nx.DiGraph)
+    assert sorted(graph.nodes) == [0, 1, 2, 3]
+    assert {(i, j): data["directed"] for i, j, data in graph.edges(data=True)} == dict.fromkeys(
+        [(0, 2), (1, 2), (2, 3)], True
+    )
+    assert graph.edges[0, 2]["p_value"] == fitted["numeric"].p_values_[0, 2]
+    line = PrivatePC(**SURE).fit(X[:, [2, 3]]).to_networkx()
+    assert {(i, j): data["directed"] for i, j, data in line.edges(data=True)} == {(0, 1): False, (1, 0): False}
+
+
+def test_without_networkx_the_error_says_what_to_install(fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ImportError, match=re.escape("to_networkx needs networkx: pip install skdpmic[graphs]")):
+        fitted["numeric"].to_networkx()
+
+
+def test_before_a_fit_there_is_no_graph():
+    private = PrivatePC()
+    for ask in ("cpdag_", "skeleton_", "p_values_"):
+        assert not hasattr(private, ask)
+        with pytest.raises(NotFittedError):
+            getattr(private, ask)
+    for call in (private.to_networkx, lambda: private.markov_blanket(0), lambda: private.p_value(0, 1)):
+        with pytest.raises(NotFittedError):
+            call()
+
+
+def test_whoever_asks_in_another_order_of_the_columns_gets_the_same_graph():
+    order = [2, 0, 3, 1]
+    here, there = (PrivatePC(**SURE, epsilon=math.inf).fit(table) for table in (X, X[:, order]))
+    np.testing.assert_array_equal(here.cpdag_[np.ix_(order, order)], there.cpdag_)
+    names = dict(enumerate(order))
+    assert set(there.markov_blanket(1)) == {j for j in range(4) if names[j] in here.markov_blanket(0)}
+
+
+@pytest.mark.parametrize("kind", ["numeric", "boolean"])
+def test_one_seed_gives_one_graph_whatever_n_jobs(kind):
+    private, table = KINDS[kind]
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
+        here = clone(private).set_params(random_state=0, n_jobs=2, epsilon=0.01).fit(table)
+    with pytest.warns(PrivacyLeakWarning):
+        there = clone(private).set_params(random_state=0, epsilon=0.01).fit(table)
+    np.testing.assert_array_equal(here.p_values_, there.p_values_)
+    np.testing.assert_array_equal(here.cpdag_, there.cpdag_)
+
+
+def test_a_pickle_has_the_same_graph_and_the_same_tests(fitted):
+    for private in fitted.values():
+        again = pickle.loads(pickle.dumps(private))
+        np.testing.assert_array_equal(again.cpdag_, private.cpdag_)
+        assert again.p_value(0, 1, [2, 3]) == private.p_value(0, 1, [2, 3])
+
+
+# --- Tables of every kind ---------------------------------------------------------------------------------------------
+
+
+def frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=NAMES)
+    yield frame
+    polars = pytest.importorskip("polars")
+    yield polars.DataFrame(X, schema=NAMES)
+    yield polars.DataFrame(X, schema=NAMES).lazy()
+    pyarrow = pytest.importorskip("pyarrow")
+    yield pyarrow.Table.from_pandas(frame)
+    yield pyarrow.Table.from_pandas(frame).to_reader()  # which can be read once only
+
+
+def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
+    for frame in frames():
+        kind = {"LazyFrame": "DataFrame", "RecordBatchReader": "Table"}.get(type(frame).__name__, type(frame).__name__)
+        private = PrivatePC(**SURE).fit(frame)
+        for matrix in (private.cpdag_, private.skeleton_, private.p_values_):
+            assert type(matrix).__name__ == kind
+            assert (matrix.column_names if kind == "Table" else list(matrix.columns)) == NAMES
+            assert matrix.shape == (4, 4)
+        np.testing.assert_array_equal(np.array(private.cpdag_), TRUTH)
+
+
+def test_pandas_has_the_names_as_index_too_whatever_they_are():
+    pandas = pytest.importorskip("pandas")
+    for names in (NAMES, [3, 1, 2, 0]):
+        cpdag = PrivatePC().fit(pandas.DataFrame(X, columns=names)).cpdag_
+        assert cpdag.index.tolist() == cpdag.columns.tolist() == names
+        assert cpdag.loc[names[0], names[2]]
+        assert set(map(str, cpdag.dtypes)) == {"bool"}
+
+
+def test_labels_may_be_declared_by_types_or_given_by_name_and_booleans_need_neither():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    exact, table = PrivatePC(epsilon=math.inf), booleans(500)
+    text = np.array(YES_NO, dtype=object)[table.astype(int)]
+    expected = clone(exact).set_params(categories=CATEGORIES).fit(text).noisy_tables_
+    named = dict.fromkeys(NAMES, YES_NO)
+    frame = polars.DataFrame(text.tolist(), schema=NAMES, orient="row")
+    tables = [
+        (frame.with_columns(polars.all().cast(polars.Enum(YES_NO))), None),
+        (frame, named),
+        (pandas.DataFrame(text, columns=NAMES), named),
+        (pandas.DataFrame(text, columns=NAMES).astype("category"), named),
+        (frame.with_columns(rain=polars.col("rain") == "yes"), {name: YES_NO for name in NAMES if name != "rain"}),
+        (pandas.DataFrame(table, columns=NAMES), None),
+        (table, None),
+        (table.astype(int), {j: [0, 1] for j in range(4)}),
+    ]
+    for same, categories in tables:
+        private = clone(exact).set_params(categories=categories).fit(same)
+        for pair, counts in private.noisy_tables_.items():
+            np.testing.assert_array_equal(counts, expected[pair])
+
+
+def test_booleans_beside_numbers_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=NAMES)
+    private = PrivatePC(epsilon=math.inf).fit(frame.assign(rain=frame["rain"] > 0))
+    as_numbers = PrivatePC(epsilon=math.inf).fit(frame.assign(rain=(frame["rain"] > 0) * 1.0))
+    assert private.kind_ == "numeric"
+    np.testing.assert_array_equal(private.noisy_correlation_, as_numbers.noisy_correlation_)
+
+
+def test_sparse_matrices_and_lists_are_read_as_arrays():
+    table = np.where(X[:300] > 0.5, X[:300], 0)
+    expected = PrivatePC(epsilon=math.inf).fit(table).noisy_correlation_
+    for same in (table.tolist(), sparse.csr_array(table)):
+        np.testing.assert_array_equal(PrivatePC(epsilon=math.inf).fit(same).noisy_correlation_, expected)
+
+
+def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
+    rows, groups = np.repeat(X[:1000], 3, axis=0), np.repeat(np.arange(1000), 3)
+    for table, categories in ((rows, None), (rows > 0, None)):
+        private = PrivatePC(categories=categories, max_rows_per_group=3).fit(table, groups=groups)
+        assert private.n_groups_ == 1000
+        assert private.noise_scale_ == private.noise_scale_for(1000, 4, private.kind_)
+        assert private.noise_scale_ > 2.9 * clone(private).set_params(max_rows_per_group=None).fit(table).noise_scale_
+
+
+def test_rows_of_a_person_that_repeat_one_another_are_no_evidence():
+    """Two independent columns, each row five times: p-values of both kinds are those of people, not of rows."""
+    rng = np.random.default_rng(0)
+    p_values = {"numeric": [], "categorical": []}
+    for _ in range(60):
+        rows = np.repeat(rng.normal(size=(200, 2)), 5, axis=0)
+        for table in (rows, rows > 0):
+            private = PrivatePC(epsilon=math.inf, max_rows_per_group=5)
+            private.fit(table, groups=np.repeat(np.arange(200), 5))
+            p_values[private.kind_].append(private.p_value(0, 1))
+    for kind, found in p_values.items():
+        assert np.mean(np.array(found) < 0.05) < 0.18, kind  # alpha = 1e-4 at a level of 0.05; of rows it is about 0.4
+
+
+# --- Cost, and what is refused before it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind, what", [("numeric", "kendall"), ("boolean", "two-way tables")])
+def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, what, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
+    PrivatePC(epsilon=0.5, delta=1e-6, ledger=ledger).fit(KINDS[kind][1])
+    (entry,) = ledger.entries()
+    assert (entry.what, entry.epsilon, entry.delta) == (f"PrivatePC, {what}, gaussian", 0.5, 1e-6)
+    assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), len(KINDS[kind][1]), 4)
+
+
+@pytest.mark.parametrize(
+    "kind, computed",
+    [("numeric", "skdpmic.noisy_matrix.concordances"), ("boolean", "skdpmic.causal.noisy_tables.two_way_counts")],
+)
+def test_a_full_ledger_refuses_before_anything_is_computed(kind, computed, tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 0.4, delta=1e-6)
+
+    def compute(*arguments):
+        raise AssertionError("computed before the charge")
+
+    monkeypatch.setattr(computed, compute)
+    private = PrivatePC(ledger=ledger)
+    before = dict(vars(private))
+    with pytest.raises(BudgetError):
+        private.fit(KINDS[kind][1])
+    assert vars(private) == before
+
+
+def test_the_noise_is_known_before_there_is_a_table():
+    private = PrivatePC(epsilon=0.7, delta=1e-5)
+    assert private.noise_scale_for(N, 4) == clone(private).fit(X).noise_scale_
+    assert private.noise_scale_for(N, 4, kind="categorical") == clone(private).fit(X > 0).noise_scale_
+    assert (
+        private.noise_scale_for(N, 4, "categorical") == NoisyTwoWayTables.for_budget(0.7, 1e-5, (4,) * 4, N).noise_scale
+    )
+    for wrong in ({"n_samples": 3}, {"n_features": 1}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):
+            private.noise_scale_for(**({"n_samples": 10, "n_features": 5, "kind": "categorical"} | wrong))
+    with pytest.raises(ValueError, match="kind must be 'numeric' or 'categorical', got 'mixed'"):
+        private.noise_scale_for(10, 5, "mixed")
+
+
+ALPHA = "alpha must be a number in (0, 1), got {!r}."
+ORDER = "max_order must be an int >= 0, got {!r}."
+WRONG = [
+    *(({"alpha": alpha}, ALPHA.format(alpha)) for alpha in (0, 1, -0.1, math.nan, "0.05", None)),
+    *(({"max_order": order}, ORDER.format(order)) for order in (-1, 1.5, True, "3", None)),
+    ({"epsilon": 0}, "epsilon must be a number > 0"),
+    ({"delta": 0.0}, "delta must be a number in (0, 1), got 0.0"),
+    ({"max_rows_per_group": 0}, "max_rows_per_group must be None or an int >= 1, got 0"),
+    ({"ledger": "budget.db"}, "ledger must be"),
+    ({"random_state": -1}, "random_state must be None"),
+    ({"categories": {7: YES_NO}}, "categories must have entries for features of X only"),
+    ({"categories": {0: ["a"]}}, "categories of feature 0 must be a list or array of at least 2"),
+]
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+@pytest.mark.parametrize("change, message", WRONG)
+def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    private = PrivatePC().fit(X) if is_fitted else PrivatePC()
+    private.set_params(**({"ledger": ledger} | change))
+    assert_refused(private, X, (ValueError, TypeError), message, ledger)
+    if is_fitted and {"alpha", "max_order"} & change.keys():
+        with pytest.raises(AttributeError, match=re.escape(message)):
+            private.cpdag_  # noqa: B018
+        assert "cpdag_" not in dir(private)
+        with pytest.raises(ValueError, match=re.escape(message)):
+            private.markov_blanket(0)
+
+
+def assert_refused(private, table, error, message, ledger):
+    before = vars(private).copy()
+    with pytest.raises(error, match=re.escape(message)):
+        private.fit(table)
+    assert vars(private).keys() == before.keys()
+    assert all(vars(private)[name] is before[name] for name in before)
+    assert ledger.entries() == []
+
+
+def test_a_table_of_numbers_and_labels_is_refused_by_name_and_the_error_says_what_to_do(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    frame = pandas.DataFrame(X, columns=NAMES).assign(rain=np.where(X[:, 0] > 0, "yes", "no"), wet=X[:, 2] > 0)
+    private = PrivatePC(categories={"rain": YES_NO}, ledger=ledger)
+    message = (
+        "X must have labels in all columns or in none, got labels in ['rain'] and none in ['sprinkler', 'slippery']. "
+        "Cut the latter at public edges, as numpy.digitize does, and give the numbers of the parts in categories"
+    )
+    assert_refused(private, frame, ValueError, message, ledger)
+    declared = polars.from_pandas(frame).with_columns(polars.col("rain").cast(polars.Enum(YES_NO)))
+    assert_refused(clone(private).set_params(categories=None), declared, ValueError, message, ledger)
+    mixed = np.column_stack([X[:, 0] > 0, X[:, 1]])
+    message = "got labels in [0] and none in [1]"
+    assert_refused(PrivatePC(categories={0: [0, 1]}, ledger=ledger), mixed, ValueError, message, ledger)
+
+
+def test_what_the_error_says_can_be_done():
+    cut = np.digitize(X, [-1.0, 0.0, 1.0])
+    cut[:, 0] = X[:, 0] > 0
+    private = PrivatePC(categories={0: [0, 1]} | {j: range(4) for j in range(1, 4)})
+    np.testing.assert_array_equal(private.fit(np.repeat(cut, 8, axis=0)).skeleton_[:2, 2], True)
+
+
+def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    array = pytest.importorskip("dask.array")
+    tables = [
+        (X[:3], ValueError, "minimum of 4 is required"),
+        (X[:, :1], ValueError, "1 feature(s) (shape=(5000, 1)) while a minimum of 2 is required by PrivatePC"),
+        (X[:, :1] > 0, ValueError, "a minimum of 2 is required by PrivatePC"),
+        (np.where(X > 2, np.inf, X), ValueError, "infinity"),
+        (np.ma.masked_array(X), TypeError, "masked array"),
+        (np.full(X.shape, "text"), ValueError, "could not convert string to float"),
+        (array.from_array(X, chunks=200), TypeError, "X must be in memory"),
+    ]
+    for table, error, message in tables:
+        assert_refused(PrivatePC(ledger=ledger), table, error, message, ledger)
+
+
+@pytest.mark.parametrize("kind", ["numeric", "boolean"])
+def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    table = KINDS[kind][1][:60]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        message = r"noise drowns everything: with n_samples=60, n_features=4 and epsilon=0\.1"
+        with pytest.raises(UserWarning, match=message):
+            PrivatePC(epsilon=0.1, ledger=ledger).fit(table)
+        assert ledger.entries() == []
+        PrivatePC(epsilon=9.0, ledger=ledger).fit(table)
+    with pytest.warns(UserWarning, match="noise drowns everything") as caught:
+        PrivatePC(epsilon=0.1).fit(table)
+    assert caught[0].filename == __file__
+
+
+def test_where_noise_drowns_everything_the_graph_has_no_edges():
+    # An edge by chance has a probability of about alpha = 0.01: of 6 pairs in 20 fits at most 6 with alpha = 1e-3.
+    n_edges = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(20):
+            for table in (X[:100], X[:100] > 0):
+                n_edges += PrivatePC(epsilon=0.01, random_state=seed).fit(table).skeleton_.sum() // 2
+    assert n_edges <= 9
+
+
+def test_the_text_is_short(fitted):
+    assert repr(PrivatePC(alpha=0.05)) == "PrivatePC(alpha=0.05)"
+    for private in fitted.values():
+        assert len(private._repr_html_()) < 40_000
