@@ -20,6 +20,7 @@ from benchmarks.published_pc.loop import DELTA, advanced_composition
 from benchmarks.published_pc.sieve_and_examine import LOWER, Scales, SieveAndExamine, priv_pc
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, g_statistic, kendall_p_value
 from benchmarks.published_pc.svt_pc import SparseVector, scales
+from skdpmic import PrivatePC
 from skdpmic.privacy.sensitivity import mi_sensitivity
 from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
 from tests.published_pc.laws import hockey_stick, law_of_em_step, law_of_parting, log_chance_of_answers
@@ -106,6 +107,20 @@ def test_priv_pc_fails_an_audit():
     # The same event in the whole algorithm: x and y have no edge. alpha = 1e-2, 2500 runs on each of the neighbours.
     few, many = THREE_BIG
     assert loss(partial(published_edge, rng=np.random.default_rng(0)), CLAIM, many, few, 2500) > CLAIM
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:delta=", "ignore::skdpmic.PrivacyLeakWarning")  # 1e-3 is what rivals claim
+def test_private_pc_passes_it():
+    # The same event, neighbours and claim. alpha = 1e-2, 400 runs on each of the neighbours.
+    private = PrivatePC(CLAIM, DELTA, categories={0: [0, 1], 1: [0, 1], 2: range(4)})
+    private.set_params(random_state=np.random.RandomState(0))
+
+    def edge(records):
+        private.fit(np.repeat(records.rows, records.counts, axis=0))
+        return not private.skeleton_[0, 1], CLAIM
+
+    assert loss(edge, CLAIM, *THREE_BIG[::-1], 400) <= CLAIM
 
 
 # --- The number of answers --------------------------------------------------------------------------------------------
