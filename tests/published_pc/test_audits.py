@@ -15,7 +15,7 @@ from scipy import stats
 
 from benchmarks.published_pc import reconciled
 from benchmarks.published_pc.corrected_sieve import CorrectedSieve, conditional_kendall
-from benchmarks.published_pc.em_pc import chances, parted_with
+from benchmarks.published_pc.em_pc import chances, most_independent, parted_with
 from benchmarks.published_pc.loop import DELTA, advanced_composition
 from benchmarks.published_pc.sieve_and_examine import LOWER, Scales, SieveAndExamine, priv_pc
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, g_statistic, kendall_p_value
@@ -253,6 +253,8 @@ def crossed():
 
 def test_a_step_of_em_pc_loses_many_times_its_epsilon():
     epsilon = 0.1
+    distances = [most_independent(records, 0, 1, [1, 2, 3], 1, 0.1)[1] for records in crossed()]
+    assert distances == [6, 100]  # claimed to move by 1, or by 2 where a record is replaced
     here, there = (law_of_em_step(records, 0, [1, 2, 3], 1, epsilon) for records in crossed())
     assert sum(here.values()) == pytest.approx(1)
     assert largest_log_ratio(here, there) > 30 * epsilon

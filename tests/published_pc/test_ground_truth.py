@@ -24,7 +24,10 @@ def edges_between(marks, other, columns):
     return {frozenset(columns[i] for i in pair) for pair in missing}
 
 
-@pytest.mark.parametrize("name", EDGES)
+SLOW = ("sachs", "child")  # to read
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in EDGES])
 def test_the_published_truth_is_the_networks_for_earthquake_alone(name):
     graphs = [networkx.from_numpy_array(marks, create_using=networkx.DiGraph) for marks in published_and_true(name)]
     assert networkx.is_isomorphic(*graphs) == (name == "earthquake")  # in whatever order the columns are
@@ -48,6 +51,7 @@ def test_an_arrow_of_cancer_points_the_wrong_way():
     assert (true[dyspnoea, cancer], true[cancer, dyspnoea]) == (False, True)
 
 
+@pytest.mark.slow
 def test_four_edges_of_sachs_are_missing_and_one_is_none():
     published, true = published_and_true("sachs")
     columns = network("sachs").columns
