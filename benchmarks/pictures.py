@@ -1,9 +1,9 @@
-"""Draw the pictures of docs/how_to/pictures.md by the code on that page.
+"""Draw the pictures of docs/how_to/causal.md and pictures.md by the code on these pages.
 
     python -m benchmarks.pictures [--browser chromium]
 
 A block that is followed by a picture makes a `display`, which is saved. The last picture is what a notebook shows of
-the page's `selector`, photographed by a browser.
+the `selector` of the latter, photographed by a browser.
 """
 
 import argparse
@@ -25,13 +25,14 @@ def main():
     parser.add_argument("--browser", help="a command of Chromium, for the picture of a notebook")
     browser = parser.parse_args().browser
     matplotlib.use("Agg")
-    names, page = {}, (DOCS / "how_to" / "pictures.md").read_text()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # where the page makes its ledger
-        for code, picture in re.findall(BLOCK, page, re.DOTALL):
-            exec(code, names)
-            if picture:
-                names["display"].figure_.savefig(DOCS / picture, dpi=110)
+        os.chdir(folder)  # where each page makes its ledger
+        for page in ("causal.md", "pictures.md"):
+            names = {}
+            for code, picture in re.findall(BLOCK, (DOCS / "how_to" / page).read_text(), re.DOTALL):
+                exec(code, names)
+                if picture:
+                    names["display"].figure_.savefig(DOCS / picture, dpi=110)
         if browser:
             photograph(names["selector"], browser, DOCS / "images" / "notebook.png")
         os.chdir(DOCS)

@@ -42,6 +42,11 @@ LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "boun
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 MATRIX = "privacy/test_kendall_matrix.py::test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far"
 MATRIX_NOISE = "test_correlation.py::test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own"
+TWO_WAY = "privacy/test_two_way_tables.py::test_of_all_small_tables_none_moves_"
+TWO_WAY_NOISE = (
+    "privacy/test_two_way_tables.py::"
+    "test_the_variance_of_the_noise_is_the_least_integer_that_keeps_to_rho[sizes0-1-1.0-1e-06]"
+)
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -137,6 +142,34 @@ MUTANTS = [
            "test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
     Mutant("noisy_matrix.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
            "test_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
+    # --- Causal structure
+    Mutant("causal/private_pc.py", "super()._way(n_features)", "super()._way(n_features - 1)",
+           "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
+    Mutant("causal/private_pc.py", "        refuse_one_column(self, records)\n", "",  # of which a matrix has no noise
+           "causal/test_private_pc.py::test_wrong_tables_are_refused_without_a_charge_or_a_change"),
+    Mutant("causal/private_pc.py", "row_of_zeros(as_frame(X))", "as_frame(X).head(1).to_native()",
+           "causal/test_tables_remain.py::test_of_a_dataframe_only_the_names_remain[pandas]"),
+    Mutant("privacy/two_way_tables.py", "rows_per_group**2 * n_columns", "rows_per_group * n_columns",
+           f"{TWO_WAY}further_by_all_rows_of_a_person_and_one_as_far[3-sizes1-2]"),
+    Mutant("privacy/two_way_tables.py", "n_columns * (n_columns - 1)", "n_columns * (n_columns - 1) // 2",
+           f"{TWO_WAY}the_counts_further_and_one_as_far[2-sizes3]"),
+    Mutant("privacy/two_way_tables.py", "(2 * Fraction(rho))", "(4 * Fraction(rho))", TWO_WAY_NOISE),
+    Mutant("privacy/two_way_tables.py", "math.ceil(squared_sensitivity", "math.floor(squared_sensitivity",
+           TWO_WAY_NOISE),
+    Mutant("privacy/two_way_tables.py", "(len(sizes), rows_per_group)", "(len(sizes))",
+           TWO_WAY_NOISE.replace("sizes0-1", "sizes2-4")),
+    Mutant("privacy/two_way_tables.py", "discrete_gaussian(self.variance, len(counts), source)",
+           "discrete_gaussian(self.variance, 1, source)",
+           "privacy/test_two_way_tables.py::test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law"),
+    Mutant("privacy/two_way_tables.py", "gaussian_quantile(self.noise_scale, confidence)",
+           "0.9 * gaussian_quantile(self.noise_scale, confidence)",
+           "privacy/test_two_way_tables.py::test_margins_cover_as_often_as_they_say[0.95-10000]"),
+    Mutant("causal/noisy_tables.py", "shape.n_samples, shape.rows_per_group)", "shape.n_samples)",
+           "causal/test_noisy_tables.py::test_the_noise_covers_all_rows_of_a_person"),
+    Mutant("causal/noisy_tables.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
+           "causal/test_noisy_tables.py::test_the_ledger_is_charged_what_the_release_costs"),
+    Mutant("causal/noisy_tables.py", '"_mechanism": mechanism,', '"_mechanism": mechanism, "_counts": counts,',
+           "causal/test_noisy_tables.py::test_what_is_kept_is_what_was_released"),
     # --- Knots
     Mutant("privacy/edges.py", "epsilon / 2 * Fraction(", "epsilon * Fraction(",
            "privacy/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),

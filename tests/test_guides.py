@@ -19,6 +19,7 @@ SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_bu
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
 IN_PARTS = {"how_to/engines.md", "how_to/large_tables.md"}  # each engine is needed by some sections only
 NEEDED = {
+    "how_to/causal.md": ("matplotlib", "networkx"),
     "how_to/pictures.md": ("matplotlib",),
     "how_to/planning.md": ("matplotlib",),
     "tutorials/people.md": ("polars", "pyarrow"),

@@ -1,4 +1,4 @@
-"""What PrivateCorrelation and DPForwardSelector hold is a function of public numbers and of what was released.
+"""What the estimators of a noisy matrix hold is a function of public numbers and of what was released.
 
 As in ``test_nothing_raw_remains.py``: two neighbouring tables whose correlations differ are fitted, each with the noise
 that makes what is released equal. All else must then be equal too, byte for byte.
@@ -16,7 +16,8 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 
-from skdpmic import BudgetLedger, DPForwardSelector, PrivateCorrelation, noisy_matrix, uncached
+from skdpmic import BudgetLedger, DPForwardSelector, PrivateCorrelation, PrivatePC, noisy_matrix, uncached
+from skdpmic.causal.found_graph import FoundGraph
 from skdpmic.estimator import PrivateEstimator
 from skdpmic.kept_columns import KeptColumns
 from skdpmic.privacy import concordance
@@ -24,6 +25,7 @@ from tests.test_interrupts import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
 KINDS = [PrivateCorrelation, partial(DPForwardSelector, k=2), partial(DPForwardSelector, k=2, n_jobs=2)]
+KINDS += [PrivatePC]
 
 
 def neighbours():
@@ -52,6 +54,8 @@ def fit_with_released_values(make, table, monkeypatch):
 
 
 def everything_visible(estimator):
+    getattr(estimator, "cpdag_", None)  # which is computed when it is asked for
+    vars(estimator).pop("_tests", None)  # functions of what was released, which no pickle has
     return {
         "attributes": {name: repr(value) for name, value in vars(estimator).items()},
         "pickle": pickle.dumps(estimator),
@@ -91,11 +95,11 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
 CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.NoisyMatrix, KeptColumns)
-CLASSES += (PrivateCorrelation, DPForwardSelector, concordance.NoisyConcordances)
+CLASSES += (PrivateCorrelation, DPForwardSelector, concordance.NoisyConcordances, FoundGraph, PrivatePC)
 
 
 @pytest.mark.parametrize("before", ["new", "fitted"])
-@pytest.mark.parametrize("make", KINDS[:2])
+@pytest.mark.parametrize("make", [*KINDS[:2], PrivatePC])
 def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(make, before):
     X, y = neighbours()[0]
 
@@ -148,7 +152,7 @@ def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(tmp_path)
 # --- Errors ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", KINDS[:2])
+@pytest.mark.parametrize("make", [*KINDS[:2], PrivatePC])
 def test_no_traceback_of_bad_data_holds_a_value(make):
     X, y = neighbours()[0]
     bad = X.astype(object)

@@ -101,7 +101,7 @@ class TableTests:
         explained, left, sampling = self._explained(i, j, given, linear)
         if any((part < _DETERMINED * whole).all() for part, whole in zip(left, variances, strict=True)):
             return 0.0
-        sampling = sampling + _LINEAR * np.kron(linear[:a, :a], linear[a:, a:])
+        sampling = sampling + _LINEAR * _kron(linear[:a, :a], linear[a:, a:])
         inverse = np.linalg.inv(sampling / self._n_independent + self._of_noise(weights, i, j))
         dependence = (self._covariance[np.ix_(self._places[i], self._places[j])] - explained).ravel()
         statistic = dependence @ inverse @ dependence
@@ -123,7 +123,7 @@ class TableTests:
         ):
             explained = self._covariance[np.ix_(self._places[i], self._places[j])] - linear[:a, a:]
             left = linear.diagonal()
-            return explained, (left[:a], left[a:]), np.kron(linear[:a, :a], linear[a:, a:])
+            return explained, (left[:a], left[a:]), _kron(linear[:a, :a], linear[a:, a:])
         of_i, of_j = (self._law((column, *given)).reshape(size + 1, -1) for column, size in ((i, a), (j, b)))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         of_i, of_j = (law[:-1] / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
@@ -173,30 +173,35 @@ class TableTests:
         if self._variance == 0:
             return 0.0
         # A table's noise with sums of zero in rows and columns is independent of that of other tables, and of margins.
-        each = []
-        for k, weight in weights.items():
-            centred = weight - weight.sum(axis=0) / self._sizes[k]  # times the covariance of noise of sum zero
-            each.append(weight.T @ centred)
-        total, each = sum(each), np.array(each)
-        alone = np.kron(total[:a, :a], total[a:, a:]) - sum(np.kron(one[:a, :a], one[a:, a:]) for one in each)
-        across = [np.einsum("av,ub->abuv", one[:a, a:], one[:a, a:]).reshape(a * b, a * b) for one in (total, *each)]
-        noise = self._variance * (alone + across[0] - sum(across[1:]))
-        return noise + sum(self._of_margin(k, weights, a) for k in weights)
+        each = np.array([weight.T @ _centred(weight, self._sizes[k]) for k, weight in weights.items()])
+        of_i, of_j, across = each[:, :a, :a], each[:, a:, a:], each[:, :a, a:]
+        noise = _kron(of_i.sum(axis=0), of_j.sum(axis=0)) - np.einsum("kax,kby->abxy", of_i, of_j).reshape(a * b, -1)
+        both = across.sum(axis=0)
+        noise += (np.einsum("ay,xb->abxy", both, both) - np.einsum("kay,kxb->abxy", across, across)).reshape(a * b, -1)
+        # A share that is too large by 1 adds 1 / size to each cell of its row, and the product of means is taken off.
+        beside = sum((1 / self._sizes[k] - self._mean[self._places[k]]) @ weight for k, weight in weights.items())
+        return self._variance * noise + sum(self._of_margin(k, weight, a, beside) for k, weight in weights.items())
 
-    def _of_margin(self, k, weights, a):
+    def _of_margin(self, k, weight, a, beside):
         """Covariance of what the noise on the shares of column k adds."""
-        # A share that is too large by 1 adds 1 / size to each cell of its row, and the mean's product is taken off.
-        beside = (
-            sum((1 / self._sizes[m] - self._mean[self._places[m]]) @ weight for m, weight in weights.items())
-            - weights[k].sum(axis=0) / self._sizes[k]
-        )
-        of_i, of_j = weights[k][:, :a], weights[k][:, a:]
+        beside = beside - weight.sum(axis=0) / self._sizes[k]  # there is no table of a column with itself
+        of_i, of_j = weight[:, :a], weight[:, a:]
         moves = (
             of_i[:, :, None] * of_j[:, None, :]
             + of_i[:, :, None] * beside[None, None, a:]
             + beside[None, :a, None] * of_j[:, None, :]
         ).reshape(len(of_i), -1)
-        return self._variances[k] * (moves.T @ (moves - moves.sum(axis=0) / self._sizes[k]))
+        return self._variances[k] * (moves.T @ _centred(moves, self._sizes[k]))
+
+
+def _centred(weights, size):
+    """Weights of the parts that are kept, of `size`, times the covariance of noise of variance 1 whose sum is 0."""
+    return weights - weights.sum(axis=0) / size
+
+
+def _kron(a, b):
+    """As of numpy, which takes longer for small matrices."""
+    return np.einsum("ax,by->abxy", a, b).reshape(len(a) * len(b), -1)
 
 
 def _kept(shares, least):
