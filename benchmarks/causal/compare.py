@@ -34,7 +34,7 @@ from skdpmic.causal.graphs import skeleton_f1, structural_hamming_distance
 FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "causal_compare.png"
 N = 100_000
-N_TABLES = {"earthquake": 10, "cancer": 10, "asia": 10, "survey": 10, "sachs": 10, "child": 5}
+N_TABLES = {"earthquake": 10, "cancer": 10, "asia": 10, "survey": 10, "sachs": 10, "child": 3}
 PUBLISHED = {"Priv-PC": priv_pc, "EM-PC": em_pc, "SVT-PC": svt_pc}
 STEPS = (0.01, 0.03, 0.1, 0.3, 1.0)
 TOTALS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -156,7 +156,9 @@ def _result(cell):
 
 
 def _beside(rival, ours):
-    text = f"{rival['claimed'][0]:.2g}: {rival['shd'][0]:.1f} / {ours['shd'][0]:.1f}"
+    claimed, shd, of_ours = (number[0] for number in (rival["claimed"], rival["shd"], ours["shd"]))
+    digits = 0 if claimed >= 10 else 1 if claimed >= 1 else 2
+    text = f"{claimed:.{digits}f}: {shd:.1f} / {of_ours:.1f}"
     return f"**{text}**" if _is_nearer(rival, ours) else text
 
 
@@ -188,7 +190,7 @@ def picture(rows):
     figure.supxlabel("ε, or what is claimed", fontsize="medium")
     figure.supylabel("structural Hamming distance", fontsize="medium")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize="small", frameon=False)
+    figure.legend(handles, labels, loc="outside upper center", ncols=5, fontsize="small", frameon=False)
     figure.savefig(PICTURE, dpi=90)
 
 
