@@ -42,7 +42,7 @@ def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
         pairs = list(compare.rivals(rows, name))
         assert len(pairs) == len(compare.PUBLISHED) * len(compare.STEPS)
         for rival, ours in pairs:
-            assert ours["claimed"][0] == ours["epsilon"] <= rival["claimed"][0]
+            assert ours["epsilon"] <= rival["claimed"][0]
             if rival["shd"][0] < ours["shd"][0]:  # then at the claim itself
                 assert ours["epsilon"] > 0.9 * rival["claimed"][0]
 
