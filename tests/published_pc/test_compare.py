@@ -9,6 +9,7 @@ pytest.importorskip("pgmpy", reason="the networks are in pgmpy's wheel")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
 from benchmarks.causal import compare
+from benchmarks.causal.networks import network
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "causal.md"
 
@@ -29,6 +30,11 @@ def test_each_algorithm_finds_a_graph_of_a_small_table(algorithm, monkeypatch):
     assert result["claimed"] > 3 if algorithm in compare.PUBLISHED else result["claimed"] == 3
     assert 0 <= result["f1"] <= 1
     assert 0 <= result["shd"] <= 10
+
+
+@pytest.mark.slow
+def test_the_numbers_of_edges_are_the_networks():
+    assert compare.N_EDGES == {name: network(name).dag.sum() for name in compare.N_TABLES}
 
 
 @pytest.mark.parametrize("claimed, expected", [(1.87, 1.8), (28.9, 28.0), (0.1999, 0.19), (333.1, 330.0), (3.0, 3.0)])
