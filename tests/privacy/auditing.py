@@ -17,12 +17,12 @@ from skdpmic.privacy.noise import discrete_laplace, entropy_source
 # --- By sampling ------------------------------------------------------------------------------------------------
 
 
-def privacy_loss_at_least(release, here, there, event, n_runs, alpha):
-    """Lower confidence bound, of level 1 - alpha, on log P(event | here) - log P(event | there).
+def privacy_loss_at_least(release, here, there, event, n_runs, alpha, delta=0.0):
+    """Lower confidence bound, of level 1 - alpha, on log(P(event | here) - delta) - log P(event | there).
 
     Each probability has a one-sided Clopper-Pearson bound of level 1 - alpha / 2. For a mechanism that is
-    epsilon-differentially private, and an event chosen before looking, the bound exceeds epsilon with probability at
-    most alpha.
+    (epsilon, delta)-differentially private, and an event chosen before looking, the bound exceeds epsilon with
+    probability at most alpha.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ def privacy_loss_at_least(release, here, there, event, n_runs, alpha):
         Takes what `release` returns, says whether (or for which draws) the event occurred.
     n_runs : int
         On each table.
-    alpha : float
+    alpha, delta : float
     """
     at_least, at_most = _probabilities(release, here, there, event, n_runs, alpha)
-    return math.log(at_least / at_most) if at_least > 0 else -math.inf
+    return math.log((at_least - delta) / at_most) if at_least > delta else -math.inf
 
 
 def separation_at_least(release, here, there, event, n_runs, alpha):

@@ -1,0 +1,206 @@
+"""PrivatePC beside the published private algorithms: python -m benchmarks.causal.compare.
+
+Tables of 100,000 records of networks of pgmpy. Published algorithms, whose guarantees do not hold, at several epsilons
+of a step; what they report as the total, at a delta of 1e-3, is their claim. At (1, 1e-6): PrivatePC, on labels (noisy
+two-way tables) and on their numbers in alphabetical order (Kendall matrix), and sieve-and-examine with its errors
+mended. At a delta of 1e-3: PrivatePC on labels at totals of 0.1, 0.3, 1, ..., 100; and where a published algorithm
+comes nearer to the network than PrivatePC at the largest of these below its claim, at the claim itself, rounded down to
+two digits.
+
+A row of benchmarks/results/causal_compare.csv is one algorithm on one table. --report prints the tables of
+docs/results/causal.md and draws docs/images/causal_compare.png, from the file.
+"""
+
+import argparse
+import math
+import warnings
+from collections import defaultdict
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.causal.networks import network
+from benchmarks.published_pc.corrected_sieve import corrected_sieve
+from benchmarks.published_pc.em_pc import em_pc
+from benchmarks.published_pc.sieve_and_examine import priv_pc
+from benchmarks.published_pc.statistics import Records
+from benchmarks.published_pc.svt_pc import svt_pc
+from benchmarks.store import completed
+from skdpmic import PrivatePC
+from skdpmic.causal.graphs import skeleton_f1, structural_hamming_distance
+
+FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "causal_compare.png"
+N = 100_000
+N_TABLES = {"earthquake": 10, "cancer": 10, "asia": 10, "survey": 10, "sachs": 10, "child": 3}
+N_EDGES = {"earthquake": 4, "cancer": 4, "asia": 8, "survey": 6, "sachs": 17, "child": 25}
+PUBLISHED = {"Priv-PC": priv_pc, "EM-PC": em_pc, "SVT-PC": svt_pc}
+STEPS = (0.01, 0.03, 0.1, 0.3, 1.0)
+TOTALS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+CLAIMED_DELTA, DELTA = 1e-3, 1e-6
+LABELS, NUMBERS, SIEVE = "PrivatePC, tables", "PrivatePC, Kendall", "corrected sieve"
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def table(name, seed):
+    """Codes of a table, labels in alphabetical order, as the published program numbers them; and as `Records`."""
+    of_network = network(name)
+    places = [np.argsort(np.argsort(labels)) for labels in of_network.labels]
+    codes = of_network.sample(N, seed)
+    codes = np.column_stack([place[column] for place, column in zip(places, codes.T, strict=True)])
+    return codes, Records.of(codes, of_network.sizes)
+
+
+def run(configuration, seed):
+    """Graph of one algorithm on one table: what it claims, and how far it is from the network's."""
+    name, algorithm, epsilon = (configuration[key] for key in ("network", "algorithm", "epsilon"))
+    codes, records = table(name, configuration["table"])
+    claimed, rng = epsilon, np.random.default_rng(seed)
+    if algorithm in PUBLISHED:
+        published = PUBLISHED[algorithm](records, epsilon, rng)
+        marks, claimed = published.marks, published.claimed_epsilon
+    elif algorithm == SIEVE:
+        marks = corrected_sieve(records, epsilon, rng, configuration["delta"]).marks
+    else:
+        categories = {j: range(size) for j, size in enumerate(records.sizes)} if algorithm == LABELS else None
+        private = PrivatePC(epsilon=epsilon, delta=configuration["delta"], categories=categories)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "delta=")  # 1e-3 is far too large for privacy: it is what rivals claim
+            marks = private.fit(codes).cpdag_
+    true = network(name).cpdag
+    return {"claimed": claimed, "f1": skeleton_f1(marks, true), "shd": structural_hamming_distance(marks, true)}
+
+
+def configurations(networks, algorithms, epsilons, delta):
+    """One for each table, those of one table together."""
+    return [
+        {"network": name, "table": seed, "algorithm": algorithm, "epsilon": epsilon, "delta": delta}
+        for name in networks
+        for seed, algorithm, epsilon in product(range(N_TABLES[name]), algorithms, epsilons)
+    ]
+
+
+def main(networks):
+    """Rows of all runs, of which those not in the file yet are done."""
+    rows = completed(FILE, configurations(networks, PUBLISHED, STEPS, CLAIMED_DELTA), run, "published")
+    rows += completed(FILE, configurations(networks, [LABELS, NUMBERS, SIEVE], [1.0], DELTA), run, "delta 1e-6")
+    rows += completed(FILE, configurations(networks, [LABELS], TOTALS, CLAIMED_DELTA), run, "delta 1e-3")
+    for name in networks:
+        done = set()
+        while missing := {claim_of(rival) for rival, ours in rivals(rows, name) if _is_nearer(rival, ours)} - done:
+            rows += completed(FILE, configurations([name], [LABELS], sorted(missing), CLAIMED_DELTA), run, "claims")
+            done |= missing
+    return rows
+
+
+# --- Results ----------------------------------------------------------------------------------------------------------
+
+
+def cells(rows):
+    """Of each network, algorithm and budget: (mean, standard error) of `claimed`, `f1` and `shd`."""
+    of_cell = defaultdict(list)
+    for row in rows:
+        of_cell[row["network"], row["algorithm"], float(row["epsilon"]), float(row["delta"])].append(row)
+    for (name, algorithm, epsilon, delta), of_tables in of_cell.items():
+        summary = {"network": name, "algorithm": algorithm, "epsilon": epsilon, "delta": delta}
+        for number in ("claimed", "f1", "shd"):
+            values = [row[number] for row in of_tables]
+            summary[number] = np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values))
+        yield summary
+
+
+def rivals(rows, name):
+    """Cells of the published algorithms, each with that of PrivatePC at the largest epsilon up to what it claims."""
+    of_network = [cell for cell in cells(rows) if cell["network"] == name]
+    ours = [cell for cell in of_network if (cell["algorithm"], cell["delta"]) == (LABELS, CLAIMED_DELTA)]
+    for rival in of_network:
+        if rival["algorithm"] in PUBLISHED:
+            up_to_claim = [cell for cell in ours if cell["epsilon"] <= rival["claimed"][0]]
+            yield rival, max(up_to_claim, key=lambda cell: cell["epsilon"])
+
+
+def claim_of(cell):
+    """What an algorithm claims on average, rounded down to two digits."""
+    claimed = cell["claimed"][0]
+    unit = 10.0 ** (math.floor(math.log10(claimed)) - 1)
+    return float(f"{math.floor(claimed / unit) * unit:.12g}")
+
+
+def report(rows):
+    """Tables in Markdown."""
+    at_one = [cell for cell in cells(rows) if cell["delta"] == DELTA]
+    yield "| network (edges) | " + " | ".join((LABELS, NUMBERS, SIEVE)) + " |"
+    yield "| --- |" + " ---: |" * 3
+    for name in N_TABLES:
+        of_network = {cell["algorithm"]: cell for cell in at_one if cell["network"] == name}
+        yield f"| {_title(name)} | " + " | ".join(_result(of_network[key]) for key in (LABELS, NUMBERS, SIEVE)) + " |"
+    yield ""
+    yield "| network (edges) | algorithm | " + " | ".join(f"step {step:g}" for step in STEPS) + " |"
+    yield "| --- | --- |" + " --- |" * len(STEPS)
+    for name, algorithm in product(N_TABLES, PUBLISHED):
+        pairs = [pair for pair in rivals(rows, name) if pair[0]["algorithm"] == algorithm]
+        yield f"| {_title(name)} | {algorithm} | " + " | ".join(_beside(*pair) for pair in pairs) + " |"
+
+
+def _title(name):
+    return f"{name} ({N_EDGES[name]})"
+
+
+def _result(cell):
+    (f1, _), (shd, error) = cell["f1"], cell["shd"]
+    return f"{f1:.2f}, {shd:.1f} ± {error:.1f}"
+
+
+def _beside(rival, ours):
+    claimed, shd, of_ours = (number[0] for number in (rival["claimed"], rival["shd"], ours["shd"]))
+    digits = 0 if claimed >= 10 else 1 if claimed >= 1 else 2
+    text = f"{claimed:.{digits}f}: {shd:.1f} / {of_ours:.1f}"
+    return f"**{text}**" if _is_nearer(rival, ours) else text
+
+
+def _is_nearer(rival, ours):
+    return rival["shd"][0] < ours["shd"][0]
+
+
+def picture(rows):
+    """Distance from the network's graph against epsilon, a panel a network."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    for axes, name in zip(figure.subplots(2, 3).flat, N_TABLES, strict=True):
+        of_network = [cell for cell in cells(rows) if cell["network"] == name]
+        for algorithm, marker, color in zip((LABELS, *PUBLISHED), "osD^", ("C0", "C1", "C2", "C7"), strict=True):
+            line = sorted(
+                (*cell["claimed"][:1], *cell["shd"])
+                for cell in of_network
+                if (cell["algorithm"], cell["delta"]) == (algorithm, CLAIMED_DELTA)
+            )
+            epsilon, shd, error = np.transpose(line)
+            filled = {} if algorithm == LABELS else {"markerfacecolor": "none", "linestyle": "none"}
+            label = rf"{algorithm}, $\delta = 10^{{-3}}$" if algorithm == LABELS else f"{algorithm}, as claimed"
+            axes.errorbar(epsilon, shd, error, marker=marker, color=color, capsize=2, label=label, **filled)
+        (one,) = (cell for cell in of_network if (cell["algorithm"], cell["delta"]) == (LABELS, DELTA))
+        axes.plot(1, one["shd"][0], "*", color="C3", markersize=11, label=rf"{LABELS}, $\delta = 10^{{-6}}$")
+        axes.axhline(N_EDGES[name], color="0.8", zorder=0)
+        axes.set(xscale="log", xlim=(0.08, 600), ylim=(-0.5, None), title=_title(name))
+    figure.supxlabel("ε, or what is claimed", fontsize="medium")
+    figure.supylabel("structural Hamming distance", fontsize="medium")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=5, fontsize="small", frameon=False)
+    figure.savefig(PICTURE, dpi=90)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--networks", nargs="*", default=list(N_TABLES))
+    parser.add_argument("--report", action="store_true", help="print the tables and draw the picture")
+    arguments = parser.parse_args()
+    results = main(arguments.networks)
+    if arguments.report:
+        print("\n".join(report(results)))
+        picture(results)
