@@ -121,6 +121,7 @@ def test_plan_and_ledger(run):
     assert sorted(names["for_visits"].get_support(indices=True)) == [3, 4]
 
 
+@pytest.mark.slow  # two processes; the guide does the same in one
 def test_two_parties(run, monkeypatch):
     """Scores of 0.40 and 0.46, and of 0.01 at most, have standard errors of 0.02 at most."""
     pytest.importorskip("pyarrow", reason="the parties exchange a file of Parquet")

@@ -172,7 +172,8 @@ def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
 
 
 @seeded
-@pytest.mark.parametrize("name", ["kendall", pytest.param("spearman", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
 def test_half_the_noise_is_found_out_by_sampling(name):
     # The chance of a release no less than the higher of two scores that are apart by the sensitivity, in 300 runs each:
     # a half, and exp(-epsilon) of that. alpha = 1e-2, fixed seed.

@@ -20,6 +20,7 @@ def rows_of_file():
             yield row | {name: float(row[name]) for name in ("claimed", "f1", "shd")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [*compare.PUBLISHED, compare.LABELS, compare.NUMBERS, compare.SIEVE])
 def test_each_algorithm_finds_a_graph_of_a_small_table(algorithm, monkeypatch):
     monkeypatch.setattr(compare, "N", 5000)

@@ -39,6 +39,7 @@ def loss(n_columns, n_runs):
     return privacy_loss_at_least(release, HERE, THERE, is_here, n_runs, ALPHA)
 
 
+@pytest.mark.slow
 def test_no_more_than_epsilon_is_lost_of_two_columns():
     assert loss(2, 150) <= EPSILON
 

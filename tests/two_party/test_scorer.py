@@ -203,7 +203,7 @@ def test_a_higher_confidence_has_a_wider_interval():
 
 @seeded
 @pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("epsilon", [None, 1.0])
+@pytest.mark.parametrize("epsilon", [None, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_chance_is_taken_off_and_dependence_is_found(statistic, epsilon):
     """Mean scores of 10 tables of 3,000 records at epsilon = 1: one column matters, and one does not."""
     scores = []
