@@ -87,8 +87,14 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 
 @compiled_only
-@pytest.mark.parametrize("B, c", CASES)
-@pytest.mark.parametrize("n", [4, 5, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (7, 8))])
+@pytest.mark.parametrize(
+    "n, B, c",
+    [
+        *((n, *case) for n in (4, 5, 6) for case in CASES),
+        *(pytest.param(7, *case, marks=pytest.mark.slow) for case in CASES),
+        *(pytest.param(8, *case, marks=pytest.mark.slow) for case in [(4, 15), (9, 2)]),
+    ],
+)
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_the_cut_at_1(n, B) + ERROR
