@@ -94,7 +94,7 @@ with tempfile.TemporaryDirectory() as folder:
     measured.to_parquet(Path(folder) / "measured.parquet")  # in the laboratory
     severity.to_frame("severity").to_parquet(Path(folder) / "known.parquet")  # in the registry
     for party in ("laboratory", "registry"):
-        command = [sys.executable, __file__, party, folder]
+        command = [sys.executable, sys.argv[0], party, folder]
         print(subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout, end="")
     scores = pd.read_parquet(Path(folder) / "scores.parquet")
     reports = pq.read_table(Path(folder) / "reports.parquet")
