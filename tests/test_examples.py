@@ -87,6 +87,7 @@ def test_survey_wages(run):
         assert set(names["table"][name].dropna()) <= set(labels), name
 
 
+@pytest.mark.slow
 def test_digits_support(run):
     """Means of 20 choices with a standard deviation of 0.04 at most: a difference of 0.05 is four standard errors."""
     printed, _ = run("digits_support")

@@ -461,7 +461,7 @@ def test_tables_without_columns_are_refused(read, library, ledger):
 # --- Arrays of any namespace --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dispatch", [False, True])
+@pytest.mark.parametrize("dispatch", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_arrays_of_any_namespace_are_scored_as_those_of_numpy(dispatch):
     pytest.importorskip("array_api_strict")
     code = f"""

@@ -164,14 +164,18 @@ def loss_of(name, more_runs=1, **changed):
 # --- What they must withstand -----------------------------------------------------------------------------------
 
 
+LONGER = ("counts", "support")
+EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
+
+
 @seeded
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", EACH)
 def test_no_release_loses_more_than_epsilon(name):
     assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
 
 
 @seeded
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", EACH)
 def test_half_the_noise_is_found_out(name):
     assert loss_of(name, epsilon=2 * EPSILON) > EPSILON  # says EPSILON, has the noise of twice as much
 

@@ -90,7 +90,7 @@ WITH_FEATURES = ((7, 6, 1, 0), (5, 6, 0, 2), (1, 0, 6, 3), (0, 3, 3, 3))  # not 
 
 
 @pytest.mark.parametrize("kind, by_noise", [(OneShotTopK, by_geometric_noise), (ExponentialTopK, by_weights)])
-@pytest.mark.parametrize("redundancy", [Fraction(1, 2), Fraction(1)])
+@pytest.mark.parametrize("redundancy", [pytest.param(Fraction(1, 2), marks=pytest.mark.slow), Fraction(1)])
 def test_published_lists_follow_the_exact_law(kind, by_noise, redundancy):
     # chi-square, alpha = 1e-3, n = 1,000 lists, fixed seed
     scale, n = 3, 1000
