@@ -101,10 +101,7 @@ AUDITS = {
 
 def each_of(names):
     """Audits, of which the quick run does some."""
-    return [
-        name if name in ("mic_r", "kendall") else pytest.param(name, marks=pytest.mark.slow)
-        for name in names
-    ]
+    return [name if name in ("mic_r", "kendall") else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def loss_of(name, **changed):
