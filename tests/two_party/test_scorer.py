@@ -148,7 +148,7 @@ def test_bounds_of_the_target_are_needed_where_it_is_cut_in_parts_and_clip_it_el
     [(2000, 60, 0.07), pytest.param(10_000, 60, 0.035, marks=pytest.mark.slow)],
 )
 def test_the_mean_error_on_a_line_at_epsilon_1(n, repeats, most):
-    """Seeded; over 600 repeats the mean error was 0.061 and 0.029."""
+    """Seeded; in benchmarks/results/two_party.csv the mean errors are 0.064 and 0.030."""
     errors = []
     for seed in range(repeats):
         x, y = line(n, np.random.default_rng(seed))
