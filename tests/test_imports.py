@@ -67,11 +67,13 @@ def test_a_name_imports_what_it_needs_only():
     assert not after & {f"skdpmic.{name}" for name in ("search", "accounting.searches", "correlation", "plotting")}
 
 
+@pytest.mark.slow
 def test_subpackages_are_attributes():
     code = "import skdpmic; print(skdpmic.plotting.__name__, skdpmic.counting.__name__, skdpmic.datasets.__name__)"
     assert in_new_process(code).split() == ["skdpmic.plotting", "skdpmic.counting", "skdpmic.datasets"]
 
 
+@pytest.mark.slow
 def test_a_star_brings_all_names():
     code = "before = set(dir()) | {'before'}\nfrom skdpmic import *\nprint(*sorted(set(dir()) - before))"
     assert in_new_process(code).split() == skdpmic.__all__
@@ -83,6 +85,7 @@ def test_help_lists_all_names():
     assert skdpmic.__version__ in page
 
 
+@pytest.mark.slow
 def test_the_estimator_of_another_process_is_read():
     dumped = in_new_process(
         "import pickle, sys\nfrom skdpmic import DPMICSelector\n"

@@ -187,7 +187,7 @@ def test_a_record_does_not_reach_other_subsets_through_a_global_generator(draw, 
 @seeded
 @unknown
 @pytest.mark.parametrize("draw", DRAWS)
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_fits_in_threads_and_processes_draw_what_they_draw_one_by_one(backend, draw, monkeypatch):
     y = table()[1]
     expected = scores_of_draws(y, draw, monkeypatch)
@@ -469,7 +469,7 @@ def no_score_where_a_value_is_large(estimator, X, y):
 
 
 @seeded
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_score_that_is_no_number_fails_in_its_subset_only(n_jobs, monkeypatch):
     X, y = table()
     subsets = deal(240, 6, 0.25, entropy_source(3))

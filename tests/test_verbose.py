@@ -131,7 +131,7 @@ def test_verbose_does_not_change_what_is_released():
         np.testing.assert_array_equal(scores, released[0])
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_search_counts_its_fits(n_jobs, capsys):
     search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1, 10]}, n_subsets=5, verbose=2, n_jobs=n_jobs)
     search.fit(X, Y)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skdpmic.dependence.shares import nearest_shares
+
 _ROUNDS, _CLOSE = 50, 1e-10
 _TINY = 1e-12
 
@@ -43,22 +45,6 @@ def margins_of(tables, sizes, noise_scale, n):
             weights[column] += 1 / sizes[other]
     shares = [nearest_shares(total / weight / n) for total, weight in zip(sums, weights, strict=True)]
     return Margins(shares, (noise_scale / n) ** 2 / weights)
-
-
-def nearest_shares(values):
-    """The nearest point whose coordinates are not negative and have sum 1.
-
-    Parameters
-    ----------
-    values : ndarray of shape (size,)
-
-    Returns
-    -------
-    ndarray of shape (size,)
-    """
-    descending = np.sort(values)[::-1]
-    shifts = (descending.cumsum() - 1) / np.arange(1, len(values) + 1)
-    return np.maximum(values - shifts[np.flatnonzero(descending > shifts)[-1]], 0.0)
 
 
 def with_margins(table, rows, columns):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic.dependence.shares import nearest_shares
 from skdpmic.two_party.distances import (
     discrete_variance,
     histogram_variance,
@@ -12,7 +13,7 @@ from skdpmic.two_party.distances import (
     part_distances,
     part_variance,
 )
-from skdpmic.two_party.tables import noise_variance, on_simplex
+from skdpmic.two_party.tables import noise_variance
 from skdpmic.two_party.weighted_records import Classes, Estimate, Numbers, distance_covariance, distance_variance
 
 _FEWEST = 5  # records, with one of which left out the equations still hold
@@ -87,7 +88,7 @@ def _of_shares(variance_of, counts, parts, inverse):
 
 def _shares(counts, inverse):
     total = counts.sum()
-    return on_simplex(inverse @ (counts / total)) if total > 0 else np.full(len(counts), 1 / len(counts))
+    return nearest_shares(inverse @ (counts / total)) if total > 0 else np.full(len(counts), 1 / len(counts))
 
 
 def _ratio(covariance, own, spread):

@@ -10,6 +10,7 @@ import numpy as np
 
 from skdpmic.dependence.divisions import cuts, distinct, each_alone, parities
 from skdpmic.dependence.partitions import equal_parts
+from skdpmic.dependence.shares import nearest_shares
 from skdpmic.dependence.tables import mic_of_class_table, mic_of_table
 from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.noise import discrete_laplace
@@ -75,13 +76,6 @@ def noise_variance(scale):
 # --- Scores -----------------------------------------------------------------------------------------------------------
 
 
-def on_simplex(shares):
-    """The nearest shares that are not negative and add up to 1."""
-    ordered = np.sort(shares, axis=None)[::-1]
-    excess = (ordered.cumsum() - 1) / np.arange(1, ordered.size + 1)
-    return np.maximum(shares - excess[np.flatnonzero(ordered > excess)[-1]], 0.0)
-
-
 def table_score(statistic, counts, inverse, is_discrete, scale):
     """MTVr or MICr from counts of reports, less what chance and noise make of independent columns.
 
@@ -115,7 +109,7 @@ def _of_independent_columns(counts, scale):
     """Tables of as many records, with the same margins and the same noise."""
     random = np.random.RandomState(0)
     n = int(counts.sum())
-    margins = [on_simplex(counts.sum(axis=axis) / n) for axis in (1, 0)]
+    margins = [nearest_shares(counts.sum(axis=axis) / n) for axis in (1, 0)]
     for _ in range(_DRAWS):
         table = random.multinomial(n, np.outer(*margins).ravel()).reshape(counts.shape)
         yield table + random.laplace(0, float(scale), counts.shape) if scale else table
@@ -133,5 +127,5 @@ def _largest_variation(counts, inverse, is_discrete):
 
 def _largest_information(counts, inverse, is_discrete):
     """The largest entry of the characteristic matrix of the debiased table, without its negative counts."""
-    table = on_simplex(inverse @ (counts / counts.sum()))
+    table = nearest_shares(inverse @ (counts / counts.sum()))
     return mic_of_class_table(table, _B) if is_discrete else mic_of_table(table, _B)

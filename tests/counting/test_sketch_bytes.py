@@ -162,6 +162,7 @@ def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
     assert hashlib.sha256(data).hexdigest() == "682fced20f3d4b0e82cda7d5fad79aa6f8dbb5304bd6725f7c5fa528fa85d708"
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_makes_the_same_bytes(good):
     code = (
         "import sys; from tests.counting.test_sketch_bytes import *\n"

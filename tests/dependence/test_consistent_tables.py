@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from skdpmic.dependence.consistent_tables import margins_of, nearest_shares, scaled_to_margins, with_margins
+from skdpmic.dependence.consistent_tables import margins_of, scaled_to_margins, with_margins
 from skdpmic.dependence.loglinear import law_of_pairs
+from skdpmic.dependence.shares import nearest_shares
 
 
 def test_margins_are_those_of_least_squares_over_all_consistent_tables():
@@ -60,14 +61,15 @@ def test_the_noise_on_margins_has_the_variance_that_is_stated():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_nearest_shares_are_nearest(seed):
-    values = np.random.default_rng(seed).normal(0.3, 0.5, size=5)
+    values = np.random.default_rng(seed).normal(0.3, 0.5, size=6)
     found = nearest_shares(values)
+    np.testing.assert_array_equal(nearest_shares(values.reshape(2, 3)), found.reshape(2, 3))
     assert found.sum() == pytest.approx(1)
     assert found.min() >= 0
     best = optimize.minimize(
         lambda x: ((x - values) ** 2).sum(),
-        np.full(5, 0.2),
-        bounds=[(0, 1)] * 5,
+        np.full(6, 1 / 6),
+        bounds=[(0, 1)] * 6,
         constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
         method="SLSQP",
         options={"ftol": 1e-14},

@@ -45,7 +45,7 @@ def codes_and_target(kind, n_labels, n):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
 @pytest.mark.parametrize(
     "n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)]
 )
@@ -58,7 +58,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 7])
 @pytest.mark.parametrize("correction", CORRECTIONS)

@@ -30,7 +30,7 @@ def pair():
 
 
 @seeded
-@pytest.mark.parametrize("epsilon", [1.0, 3])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(3, marks=pytest.mark.slow)])
 def test_released_scores_have_the_noise_of_the_sensitivity(pair, epsilon):
     # alpha = 1e-3, n = 1,000, fixed seed; half or twice the noise has a p-value of 0.
     source = np.random.RandomState(0)

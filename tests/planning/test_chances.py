@@ -52,7 +52,10 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
 
 
 @pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("n_features, k", [(2, 1), (10, 4), (10, 9), (60, 5)])
+@pytest.mark.parametrize(
+    "n_features, k",
+    [(2, 1), (10, 4), pytest.param(10, 9, marks=pytest.mark.slow), pytest.param(60, 5, marks=pytest.mark.slow)],
+)
 def test_a_perfect_score_is_missed_as_often_as_said_where_noise_is_drawn_for_each_choice(name, n_features, k):
     random = np.random.default_rng(2)
     for scale in (0.1, 0.5, 3.0):

@@ -123,7 +123,7 @@ def test_noise_on_a_score_exceeds_the_error_once_in_twenty(mechanism_name):
     assert np.mean(np.abs(scores - 0.5) > row.error) == pytest.approx(0.05, abs=FOUR_STANDARD_ERRORS)
 
 
-@pytest.mark.parametrize("kind", [OneShotTopK, ExponentialTopK])
+@pytest.mark.parametrize("kind", [pytest.param(OneShotTopK, marks=pytest.mark.slow), ExponentialTopK])
 def test_scores_as_far_apart_as_the_error_change_places_once_in_forty(kind):
     mechanism = kind(1, 2**24)
     source = entropy_source(0)

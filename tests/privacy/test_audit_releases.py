@@ -164,7 +164,7 @@ def loss_of(name, more_runs=1, **changed):
 # --- What they must withstand -----------------------------------------------------------------------------------
 
 
-LONGER = ("counts", "support")
+LONGER = ("counts", "scores together", "support")
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
 
 
@@ -184,7 +184,7 @@ def test_half_the_noise_is_found_out(name):
 @pytest.mark.parametrize(
     "name, more_runs",
     [
-        ("scores", 4),
+        pytest.param("scores", 4, marks=pytest.mark.slow),
         pytest.param("scores against classes", 4, marks=pytest.mark.slow),
         pytest.param("scores of mtv_r", 4, marks=pytest.mark.slow),
         pytest.param("counts", 4, marks=pytest.mark.slow),

@@ -130,7 +130,9 @@ CHOICES = {  # weights, losses, rate
 }
 
 
-@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(("far", "some", "no"))) for name in CHOICES]
+)
 def test_a_weighted_choice_follows_its_law(name):
     # chi-square, n = 4,000; a rate that is 20 % off has a p-value below alpha
     weights, losses, rate = CHOICES[name]
@@ -294,7 +296,10 @@ def test_the_rates_of_all_levels_spend_epsilon_exactly(levels):
     assert all(there == 2 * here for here, there in pairwise(spent))
 
 
-@pytest.mark.parametrize("n, levels, share", [(2, 1, 0.93), (4, 1, 0.98), (5, 1, 0.98), (2, 2, 0.6), (4, 2, 0.7)])
+@pytest.mark.parametrize(
+    "n, levels, share",
+    [(2, 1, 0.93), (4, 1, 0.98), (5, 1, 0.98), (2, 2, 0.6), pytest.param(4, 2, 0.7, marks=pytest.mark.slow)],
+)
 def test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that(n, levels, share, monkeypatch):
     loss = largest_loss(n, lambda column: rates(EPSILON, levels), monkeypatch, levels)
     assert share * EPSILON < loss <= EPSILON * (1 + 1e-9)

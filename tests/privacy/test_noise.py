@@ -81,7 +81,7 @@ def test_the_fit_rejects_rounded_continuous_gaussian_noise():
     assert gaussian_p_value(draws, Fraction(49, 100)) < ALPHA
 
 
-@pytest.mark.parametrize("scale, shift", [(1, 0), (3, 10**30), (1000, 0)])
+@pytest.mark.parametrize("scale, shift", [pytest.param(1, 0, marks=pytest.mark.slow), (3, 10**30), (1000, 0)])
 def test_exponential_choice_follows_its_law(scale, shift):
     # n = 2,000; a scale that is 20 % off has a p-value below 1e-3 at scales 1 and 3
     scores, n = np.array([4, 0, 6, 3, -7], dtype=object), 2000
@@ -159,6 +159,7 @@ def test_uniform_below_reaches_all_of_a_large_range(bound):
     assert bound * 99 / 100 < max(draws) < bound
 
 
+@pytest.mark.unseeded
 def test_a_seed_gives_the_same_draws_and_no_seed_does_not():
     first, again = (discrete_laplace(10**6, 5, entropy_source(3)).tolist() for _ in range(2))
     assert first == again

@@ -116,7 +116,7 @@ ALL_DATA_SETS = {
 }
 
 
-@pytest.mark.parametrize("chance", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("chance", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("name", ALL_DATA_SETS)
 def test_over_all_data_sets_the_change_is_at_most_h_of_1_over_n(name, chance):
     shape, sizes, grids_of = ALL_DATA_SETS[name]

@@ -251,6 +251,7 @@ def crossed():
     return tuple(Records(rows[counts > 0], counts[counts > 0], (2,) * 4) for counts in (here, there))
 
 
+@pytest.mark.slow
 def test_a_step_of_em_pc_loses_many_times_its_epsilon():
     epsilon = 0.1
     distances = [most_independent(records, 0, 1, [1, 2, 3], 1, 0.1)[1] for records in crossed()]

@@ -33,6 +33,7 @@ def test_the_published_truth_is_the_networks_for_earthquake_alone(name):
     assert networkx.is_isomorphic(*graphs) == (name == "earthquake")  # in whatever order the columns are
 
 
+@pytest.mark.slow
 def test_edges_of_asia_and_survey_are_missing():
     for name, missing in [
         ("asia", {frozenset(("either", "xray")), frozenset(("either", "dysp"))}),
