@@ -1,4 +1,4 @@
-"""Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture].
+"""Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture | --parts].
 
 Makes results/two_party.csv, and from it docs/images/two_parties.png. For each relationship, number of records and
 epsilon, over tables with noise of their own:
@@ -10,7 +10,8 @@ epsilon, over tables with noise of their own:
 - curator: distance_correlation_laplace, which is of ranks, against the same without noise;
 - no privacy: the sample's distance correlation against that of the population.
 
-Relationships on which numbers of parts were chosen are not among these.
+Relationships on which numbers of parts were chosen are not among these. With --parts it prints the mean errors of ours
+for other numbers of parts.
 """
 
 import argparse
@@ -33,6 +34,7 @@ from skdpmic.two_party.weighted_records import Numbers, distance_covariance, dis
 FILE = Path(__file__).parent / "results" / "two_party.csv"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
 SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
+N_PARTS = (3, 4, 6, 8, 12)  # for --parts
 EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
 NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
@@ -107,6 +109,23 @@ def errors(kind, n, epsilon, truth, rng):
     yield "curator", distance_correlation_laplace(x, y, epsilon=epsilon), exact
 
 
+def error_with_parts(kind, n, n_parts, rng):
+    """What ours is off by at epsilon = 1 with so many parts."""
+    x, y = RELATIONSHIPS[kind](rng, n)
+    alice = RandomizedParts(1.0, BOUNDS, n_parts=n_parts).fit(x[:, np.newaxis])
+    return abs(TwoPartyScorer().fit(alice.to_arrow(alice.transform(x[:, np.newaxis])), y).scores_[0] - population(kind))
+
+
+def print_parts():
+    """Print the mean errors of ours for each number of parts, over as many tables as of the other methods."""
+    print("| relationship | n |", *(f"{n_parts} |" for n_parts in N_PARTS))
+    print("| --- " * (2 + len(N_PARTS)) + "|")
+    for kind, n in tqdm(list(product(RELATIONSHIPS, SIZES[1:])), leave=False):
+        rng = np.random.default_rng(seed_of(("parts", kind, n)))
+        means = [np.mean([error_with_parts(kind, n, m, rng) for _ in range(N_TABLES[n])]) for m in N_PARTS]
+        print(f"| {kind} | {n:,} |", *(f"{mean:.3f} |" for mean in means))
+
+
 def configurations():
     """Relationships, numbers of records and epsilon: those that the picture shows first."""
     pairs = list(product(RELATIONSHIPS, SIZES))
@@ -118,7 +137,11 @@ def main():
     """Measure what is not yet in the file, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", action="store_true", help="draw the picture from the file")
-    if parser.parse_args().picture:
+    parser.add_argument("--parts", action="store_true", help="print the errors for other numbers of parts")
+    given = parser.parse_args()
+    if given.parts:
+        return print_parts()
+    if given.picture:
         return draw(list(csv.DictReader(FILE.open())))
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     done = list(csv.DictReader(FILE.open())) if FILE.exists() else []
