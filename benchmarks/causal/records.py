@@ -1,4 +1,4 @@
-"""How many records a graph of numbers needs: python -m benchmarks.causal.records prints the table of docs/how_to/causal.md.
+"""How many records a graph of numbers needs: python -m benchmarks.causal.records prints the table of the guide.
 
 Normal columns in independent pairs, epsilon = 1, delta = 1e-6, alpha = 0.01: the share of pairs that get an edge, and
 the mean number of edges between columns of different pairs, with standard errors.
