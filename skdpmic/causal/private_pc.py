@@ -113,7 +113,7 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
 
     **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
     a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
-    because noise hides it: it takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1
+    because noise hides it: it takes about 300 records per column to find most correlations of 0.1 at epsilon=1
     and delta=1e-6. Where tests contradict one another, the surest count, and arrows that would form a cycle are lines;
     the graph then need not be that of any set of causes.
 
