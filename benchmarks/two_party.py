@@ -34,7 +34,7 @@ from skdpmic.two_party.weighted_records import Numbers, distance_covariance, dis
 FILE = Path(__file__).parent / "results" / "two_party.csv"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
 SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
-N_PARTS = (3, 4, 6, 8, 12)  # for --parts
+N_PARTS, N_OF_PARTS = (3, 4, 6, 8, 12), 30  # for --parts: numbers of parts, and of tables
 EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
 NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
@@ -95,11 +95,17 @@ def population(kind, n=40_000, n_parts=200):
     return math.sqrt(np.mean(squares))
 
 
+def reports_of(x, epsilon, **parameters):
+    """What the party that holds x sends."""
+    x = x[:, np.newaxis]
+    alice = RandomizedParts(epsilon, BOUNDS, **parameters).fit(x)
+    return alice.to_arrow(alice.transform(x))
+
+
 def errors(kind, n, epsilon, truth, rng):
     """What each method says of one table, and what it should have said."""
     x, y = RELATIONSHIPS[kind](rng, n)
-    alice = RandomizedParts(epsilon, BOUNDS).fit(x[:, np.newaxis])
-    sent = alice.to_arrow(alice.transform(x[:, np.newaxis]))
+    sent = reports_of(x, epsilon)
     yield "ours", TwoPartyScorer().fit(sent, y).scores_[0], truth
     publisher = TwoPartyScorer(target_bounds=TARGET_BOUNDS, epsilon=epsilon)
     yield "ours, published", publisher.fit(sent, y).scores_[0], truth
@@ -109,20 +115,19 @@ def errors(kind, n, epsilon, truth, rng):
     yield "curator", distance_correlation_laplace(x, y, epsilon=epsilon), exact
 
 
-def error_with_parts(kind, n, n_parts, rng):
+def error_with_parts(kind, n, n_parts, seed):
     """What ours is off by at epsilon = 1 with so many parts."""
-    x, y = RELATIONSHIPS[kind](rng, n)
-    alice = RandomizedParts(1.0, BOUNDS, n_parts=n_parts).fit(x[:, np.newaxis])
-    return abs(TwoPartyScorer().fit(alice.to_arrow(alice.transform(x[:, np.newaxis])), y).scores_[0] - population(kind))
+    x, y = RELATIONSHIPS[kind](np.random.default_rng(seed), n)
+    sent = reports_of(x, 1.0, n_parts=n_parts, random_state=seed)
+    return abs(TwoPartyScorer().fit(sent, y).scores_[0] - population(kind))
 
 
 def print_parts():
-    """Print the mean errors of ours for each number of parts, over as many tables as of the other methods."""
+    """Print the mean errors of ours for each number of parts, of the same tables."""
     print("| relationship | n |", *(f"{n_parts} |" for n_parts in N_PARTS))
     print("| --- " * (2 + len(N_PARTS)) + "|")
     for kind, n in tqdm(list(product(RELATIONSHIPS, SIZES[1:])), leave=False):
-        rng = np.random.default_rng(seed_of(("parts", kind, n)))
-        means = [np.mean([error_with_parts(kind, n, m, rng) for _ in range(N_TABLES[n])]) for m in N_PARTS]
+        means = [np.mean([error_with_parts(kind, n, m, seed) for seed in range(N_OF_PARTS)]) for m in N_PARTS]
         print(f"| {kind} | {n:,} |", *(f"{mean:.3f} |" for mean in means))
 
 
@@ -136,14 +141,15 @@ def configurations():
 def main():
     """Measure what is not yet in the file, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--picture", action="store_true", help="draw the picture from the file")
-    parser.add_argument("--parts", action="store_true", help="print the errors for other numbers of parts")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--picture", action="store_true", help="draw the picture from the file")
+    instead.add_argument("--parts", action="store_true", help="print the errors for other numbers of parts")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", PrivacyLeakWarning)
     if given.parts:
         return print_parts()
     if given.picture:
         return draw(list(csv.DictReader(FILE.open())))
-    warnings.simplefilter("ignore", PrivacyLeakWarning)
     done = list(csv.DictReader(FILE.open())) if FILE.exists() else []
     done = {(row["relationship"], int(row["n"]), float(row["epsilon"])) for row in done}
     with FILE.open("a", newline="") as file:

@@ -10,7 +10,6 @@ from skdpmic.dependence.concordance import concordances
 from skdpmic.dependence.ranks import MAX_RECORDS, mid_ranks
 from skdpmic.estimator import PrivateEstimator
 from skdpmic.hints import ColumnLike
-from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.concordance import NoisyConcordances
 from skdpmic.privacy.filters import Cost
 from skdpmic.statistics.ranks import in_order
@@ -29,7 +28,7 @@ class NoisyMatrix:
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost(float(self.epsilon), float(self.delta), rho_for(self.epsilon, self.delta))
+        return Cost.concentrated(self.epsilon, self.delta)
 
     def measure(self, statistic, B, c, n, n_classes):
         """Kendall's correlation, for which more than two classes have no order."""

@@ -12,7 +12,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
-from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.geometric import GeometricMechanism
 from skdpmic.privacy.greedy import greedy_epsilon_per_score, greedy_for_budget, greedy_needs_no_delta
@@ -75,7 +74,7 @@ class GaussianScores(LaplaceScores):
     @property
     def cost(self):
         """What the ledger is charged."""
-        return _concentrated(self.epsilon, self.delta)
+        return Cost.concentrated(self.epsilon, self.delta)
 
     @property
     def epsilon_per_feature(self):
@@ -144,7 +143,7 @@ class BestFeatures:
         """What the ledger is charged."""
         if needs_no_delta(self.epsilon, self.delta, self.k):
             return Cost(float(self.epsilon))
-        return _concentrated(self.epsilon, self.delta)
+        return Cost.concentrated(self.epsilon, self.delta)
 
     @property
     def epsilon_per_feature(self):
@@ -196,7 +195,7 @@ class GreedyFeatures(BestFeatures):
         """What the ledger is charged."""
         if greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy):
             return Cost(float(self.epsilon))
-        return _concentrated(self.epsilon, self.delta)
+        return Cost.concentrated(self.epsilon, self.delta)
 
     @property
     def epsilon_per_feature(self):
@@ -229,11 +228,6 @@ class GreedyFeatures(BestFeatures):
 def _worth(scores, by_chance):
     """Scores less those by chance, in whole grid steps, so that none moves further."""
     return to_grid(scores) - to_grid(by_chance)
-
-
-def _concentrated(epsilon, delta):
-    """What a release under zero-concentrated differential privacy costs."""
-    return Cost(float(epsilon), float(delta), rho_for(epsilon, delta))
 
 
 def _scores(records, measure, n_jobs, source):

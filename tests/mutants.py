@@ -164,7 +164,7 @@ MUTANTS = [
            "test_correlation.py::test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them"),
     Mutant("noisy_matrix.py", '"_mechanism": mechanism,', '"_mechanism": mechanism, "_sums": concordances(ranks),',
            "test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
-    Mutant("noisy_matrix.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
+    Mutant("noisy_matrix.py", "Cost.concentrated(self.epsilon, self", "Cost.concentrated(self.epsilon / 2, self",
            "test_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
     # --- Causal structure
     Mutant("causal/private_pc.py", "super()._way(n_features)", "super()._way(n_features - 1)",
@@ -190,7 +190,7 @@ MUTANTS = [
            "privacy/test_two_way_tables.py::test_margins_cover_as_often_as_they_say[0.95-10000]"),
     Mutant("causal/noisy_tables.py", "shape.n_samples, shape.rows_per_group)", "shape.n_samples)",
            "causal/test_noisy_tables.py::test_the_noise_covers_all_rows_of_a_person"),
-    Mutant("causal/noisy_tables.py", "rho_for(self.epsilon, self.delta))", "rho_for(self.epsilon, self.delta) / 2)",
+    Mutant("causal/noisy_tables.py", "Cost.concentrated(self.epsilon, self", "Cost.concentrated(self.epsilon / 2, self",
            "causal/test_noisy_tables.py::test_the_ledger_is_charged_what_the_release_costs"),
     Mutant("causal/noisy_tables.py", '"_mechanism": mechanism,', '"_mechanism": mechanism, "_counts": counts,',
            "causal/test_noisy_tables.py::test_what_is_kept_is_what_was_released"),
@@ -365,7 +365,7 @@ MUTANTS = [
     # --- What is charged, and what is said to be spent
     Mutant("estimator.py", "self._pay(way.cost, records)",
            "way.release(records, measure, mechanism, self.n_jobs, source); self._pay(way.cost, records)", FULL_LEDGER),
-    Mutant("release.py", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
+    Mutant("privacy/filters.py", "float(delta), rho_for(epsilon, delta)", "float(delta), rho_for(epsilon / 2, delta)",
            "privacy/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
     Mutant("release.py", "if needs_no_delta(self.epsilon, self.delta, self.k):", "if True:",
            "privacy/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),

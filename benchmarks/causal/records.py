@@ -6,6 +6,7 @@ the mean number of edges between columns of different pairs, with standard error
 
 import math
 import warnings
+from itertools import product
 
 import numpy as np
 from tqdm import tqdm
@@ -37,14 +38,10 @@ def main():
     """Print the table."""
     warnings.simplefilter("ignore")
     print("| columns | tau | records per column | pairs found | false edges |\n| --- | --- | --- | --- | --- |")
-    for n_columns in tqdm(N_COLUMNS, leave=False):
-        for tau in TAUS:
-            for per_column in PER_COLUMN:
-                tables = [found(per_column * n_columns, n_columns, tau, seed) for seed in range(N_TABLES)]
-                (share, false), se = np.mean(tables, axis=0), np.std(tables, axis=0) / math.sqrt(N_TABLES)
-                print(
-                    f"| {n_columns} | {tau} | {per_column:,} | {share:.0%} ± {se[0]:.0%} | {false:.1f} ± {se[1]:.1f} |"
-                )
+    for n_columns, tau, per_column in tqdm(list(product(N_COLUMNS, TAUS, PER_COLUMN)), leave=False):
+        tables = [found(per_column * n_columns, n_columns, tau, seed) for seed in range(N_TABLES)]
+        (share, false), se = np.mean(tables, axis=0), np.std(tables, axis=0) / math.sqrt(N_TABLES)
+        print(f"| {n_columns} | {tau} | {per_column:,} | {share:.0%} ± {se[0]:.0%} | {false:.1f} ± {se[1]:.1f} |")
 
 
 if __name__ == "__main__":

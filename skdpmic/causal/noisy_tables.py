@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from skdpmic.dependence.two_way_tables import as_tables, two_way_counts
-from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.filters import Cost
 from skdpmic.privacy.two_way_tables import NoisyTwoWayTables
 
@@ -18,7 +17,7 @@ class TwoWayTables:
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost(float(self.epsilon), float(self.delta), rho_for(self.epsilon, self.delta))
+        return Cost.concentrated(self.epsilon, self.delta)
 
     def measure(self, statistic, B, c, n, n_classes):
         """Counts, which no statistic changes."""

@@ -20,6 +20,11 @@ class Cost(NamedTuple):
     rho: float | None = None
     count: int = 1  # type: ignore[assignment]  # tuples have a method of that name
 
+    @classmethod
+    def concentrated(cls, epsilon, delta):
+        """Of a release under zero-concentrated differential privacy, with the rho that epsilon and delta allow."""
+        return cls(float(epsilon), float(delta), rho_for(epsilon, delta))
+
 
 class BasicFilter:
     """Epsilons add up, and so do deltas.

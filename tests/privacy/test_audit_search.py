@@ -29,7 +29,12 @@ def spread(cases, slow_cases):
     "n, B, c, n_steps",
     spread(
         [(10, 9, 1, 600), (30, 12.5, 2, 200), (60, 4, 5, 200), (124, 16, 1, 100)],
-        [(n, B, c, 30_000 // n) for n in (9, 20, 60, 124, 300, 1000) for B, c in ((9, 1), (12.5, 2), (25, 1), (40, 5))],
+        [(10, 4, 0.5, 200), (200, 9, 1, 100)]
+        + [
+            (n, B, c, 30_000 // n)
+            for n in (9, 20, 60, 124, 300, 1000)
+            for B, c in ((9, 1), (12.5, 2), (25, 1), (40, 5))
+        ],
     ),
 )
 def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
@@ -90,7 +95,8 @@ def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
     "n, B, c, n_steps",
     spread(
         [(40, 8, 1, 150), (120, 4, 15, 100)],
-        [(n, B, c, 60_000 // n) for n in (48, 120, 408, 1200) for B, c in ((4, 1), (8, 1), (12.5, 2), (25, 1))],
+        [(40, 4, 1, 200), (40, 12.5, 2, 100), (120, 25, 1, 100)]
+        + [(n, B, c, 60_000 // n) for n in (48, 120, 408, 1200) for B, c in ((4, 1), (8, 1), (12.5, 2), (25, 1))],
     ),
 )
 def test_no_climb_beats_the_sensitivity_of_mic_e(n, B, c, n_steps):

@@ -167,6 +167,11 @@ def test_a_seed_gives_the_same_draws_and_no_seed_does_not():
     assert first != discrete_laplace(10**6, 5, entropy_source()).tolist()
 
 
+def test_without_a_seed_a_test_draws_what_it_drew_in_every_run():
+    assert entropy_source(None) is not os.urandom
+    assert entropy_source(None)(4).hex() == "38c0564c"
+
+
 def test_a_random_state_goes_on_where_it_was():
     source = entropy_source(np.random.RandomState(3))
     assert discrete_laplace(10**6, 5, source).tolist() != discrete_laplace(10**6, 5, source).tolist()

@@ -193,7 +193,7 @@ def test_intervals_of_few_tables_hold_the_truth():
 
 
 def test_a_higher_confidence_has_a_wider_interval():
-    x, y = line(500, np.random.default_rng(0))
+    x, y = line(5000, np.random.default_rng(0))
     bob = TwoPartyScorer().fit(reports_of(x), y)
     (low, high), (lower, higher) = bob.scores_interval(0.5), bob.scores_interval(0.99)
     assert lower <= low < high <= higher
