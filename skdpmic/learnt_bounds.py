@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import refuse_masked
+from skdpmic.checks.readable import as_objects, is_date, refuse_masked
 from skdpmic.hints import Categories, RandomState, TableLike
 from skdpmic.privacy.arguments import check_epsilon, exact, warn_of_seed
 from skdpmic.privacy.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
@@ -175,9 +175,10 @@ def _read_columns(X, categories):
     """The columns of numbers or dates by name or number, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
+    X = as_objects(X)
     is_table = is_frame(X) or np.ndim(X) != 1
     if is_table:
-        table = open_table(_Reader(), X, as_objects=categories is not None, least=_MIN_SAMPLES)
+        table = open_table(_Reader(), X, takes_text=categories is not None, least=_MIN_SAMPLES)
     else:
         table = _table_of(X)
     names = table.names_as_text()
@@ -193,7 +194,7 @@ def _table_of(column):
     """A table of one column."""
     refuse_masked(column, "X")
     series = nw.from_native(column, series_only=True, pass_through=True)
-    values = series if isinstance(series, nw.Series) else without_data(np.asarray, column)
+    values = series if isinstance(series, nw.Series) else without_data(np.asarray, as_objects(column))
     if len(values) < _MIN_SAMPLES:
         raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={len(values)}.")
     return Table(len(values), 1, None, lambda j: values)
@@ -215,6 +216,12 @@ def _read(table, j, is_table):
     kind = kind_of(column)
     of, unit = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None))
     label = f"column {table.name_of(j)!r} of X" if is_table else "X"
+    if kind == OBJECTS and any(map(is_date, column)):
+        # Whether the knots are dates must follow from a declared type: a single value might decide it otherwise.
+        raise ValueError(
+            f"{label} must hold numbers, or dates or durations in a column of that type, got dates or durations as "
+            "objects: numpy.asarray(values, dtype='datetime64[us]') or 'timedelta64[us]' gives them a type."
+        )
     return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit)
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import is_dask_collection, refuse_masked
+from skdpmic.checks.readable import as_objects, is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_agreement, check_publishable
 from skdpmic.counting.batches import count_batches, recount_batches
 from skdpmic.counting.chunks import count_into
@@ -27,7 +27,7 @@ from skdpmic.table.description import describe
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import check_enough, names_and_declared, refuse_dask
-from skdpmic.table.tables import is_lazy
+from skdpmic.table.tables import as_frame, is_lazy
 from skdpmic.unchanged import unchanged_on_error
 
 
@@ -240,7 +240,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
         _check_public(self)
         refuse_masked(y, "y")
-        y = without_data(np.asarray, y.collect().to_series() if is_lazy(y) else y)
+        y = without_data(np.asarray, as_objects(as_frame(y, "y").to_native().to_series() if is_lazy(y) else y))
         if y.ndim == 0:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_enough(len(y))

@@ -187,7 +187,7 @@ def test_a_label_outside_classes_is_not_quoted(secret):
 
 def test_labels_of_mixed_types_are_refused_without_quoting_them():
     y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
-    with pytest.raises(ValueError, match="y must hold numbers, booleans or strings, all of one type") as caught:
+    with pytest.raises(ValueError, match="y must hold labels of the type of those in classes") as caught:
         dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert "8675" not in str(caught.value)
 

@@ -49,7 +49,7 @@ def without_data(function, *arguments, **options):
     """``function(*arguments, **options)``, whose errors are told in words that quote no value of the data.
 
     The error is raised after the first one has been handled, so that neither its `__context__` nor its `__cause__`
-    keeps the values that the first one holds.
+    keeps the values that the first one holds, nor its traceback the frames in which they are.
     """
     try:
         return function(*arguments, **options)
@@ -59,6 +59,23 @@ def without_data(function, *arguments, **options):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = _public_message(error)
     raise kind(message)
+
+
+def read_by_engine(name, read, *arguments, **options):
+    """``read(*arguments, **options)`` by a library that reads `name`; of its errors only the kind is passed on.
+
+    A query, a cast or a file that fails may quote a value, in words that nobody can list.
+    """
+    try:
+        return read(*arguments, **options)
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    raise ValueError(
+        f"{name} could not be read: the library that holds it failed with {kind}. What it said is not repeated, as it "
+        f"may quote values: read {name} without this package to see it."
+    )
 
 
 def _public_message(error):

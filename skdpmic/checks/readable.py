@@ -12,6 +12,7 @@ _DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas a
 _NUMBER_KINDS = frozenset("biufc")
 _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
+_DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
 _NAMED = 20  # columns named in a message
 
 
@@ -38,6 +39,24 @@ def refuse_masked(data, name):
             f"{name} must not be a masked array, whose hidden values would be read: pass {name}.filled(value), with a "
             "constant that is chosen without looking at the data."
         )
+
+
+def as_objects(values):
+    """Values that have no dtype, such as those of a list, as an array of objects; others as they are.
+
+    numpy would look for one type that suits all: a date in nanoseconds would change the unit of all others, and a
+    numeral would make text of all numbers. So each object is left as it is, to become a number by itself.
+    """
+    if any(hasattr(values, name) for name in _DECLARED):
+        return values
+    if isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values))):
+        # numpy would make plain integers of dates.
+        values = [list(row) if _is_row(type(row)) and getattr(row, "ndim", 1) else row for row in values]
+    return without_data(np.array, values, dtype=object)
+
+
+def _is_row(kind):
+    return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
 
 
 def refuse_dates(data, name):

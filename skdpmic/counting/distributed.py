@@ -7,7 +7,9 @@ lost, and no record is counted twice.
 import numbers
 from collections.abc import Iterable
 from functools import reduce
+from typing import NamedTuple
 
+from skdpmic.checks.errors import read_by_engine
 from skdpmic.checks.readable import is_dask_collection
 from skdpmic.counting.chunks import count_against
 from skdpmic.counting.sketch import RangeGridSketch
@@ -59,23 +61,45 @@ def recount_collection(X, empty, j):
 
 
 def _count_rows(empty, X, y):
-    return empty.empty().update(X, y)
+    return _unless_refused(empty.empty().update, X, y)
 
 
 def _count_rows_against(empty, X, j):
     sketch = empty.empty()
-    count_against(sketch, sketch, X, j, n_jobs=None)
-    return sketch
+    refusal = _unless_refused(count_against, sketch, sketch, X, j, n_jobs=None)
+    return refusal or sketch
+
+
+class _Refusal(NamedTuple):
+    """What a worker gives in place of a sketch of rows that are refused, in our own words, which quote no value."""
+
+    kind: type
+    message: str
+
+
+def _unless_refused(count, *arguments, **options):
+    try:
+        return count(*arguments, **options)
+    except (TypeError, ValueError) as error:
+        return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error))
+
+
+def _merge(sketches):
+    refusals = [sketch for sketch in sketches if isinstance(sketch, _Refusal)]
+    return refusals[0] if refusals else merge_all(sketches)
 
 
 def _merged_where_they_are(sketches):
     """The sketch of the records of all, by a tree of merges on the workers."""
     import dask
 
-    merge = dask.delayed(merge_all, pure=False)
+    merge = dask.delayed(_merge, pure=False)
     while len(sketches) > 1:
         sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
-    return dask.compute(sketches[0])[0]
+    (sketch,) = read_by_engine("X or y", dask.compute, sketches[0])
+    if isinstance(sketch, _Refusal):
+        raise sketch.kind(sketch.message)
+    return sketch
 
 
 def _partitions(X, y):
@@ -114,7 +138,8 @@ def n_rows(X):
         return known
     import dask
 
-    return sum(dask.compute(*[dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X))]))
+    lengths = [dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X))]
+    return sum(read_by_engine("X", dask.compute, *lengths))
 
 
 def _with_whole_rows(X):

@@ -4,6 +4,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from skdpmic.checks.errors import read_by_engine
 from skdpmic.checks.readable import some
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
@@ -142,11 +143,11 @@ def _batches(stream):
     if nw.dependencies.is_into_dataframe(stream):
         return iter([stream])
     if is_lazy(stream):
-        return _without_words(_batches_of_lazy(stream))
+        return _quietly(_batches_of_lazy(stream))
     if is_frame(stream):
-        return _without_words(_tables_of_arrow(_pyarrow().RecordBatchReader.from_stream, stream))
+        return _quietly(_tables_of_arrow(_pyarrow().RecordBatchReader.from_stream, stream))
     if hasattr(stream, "to_batches"):
-        return _without_words(_tables_of_arrow(lambda dataset: dataset.to_batches(), stream))
+        return _quietly(_tables_of_arrow(lambda dataset: dataset.to_batches(), stream))
     return _batches_of_each(stream)
 
 
@@ -187,21 +188,8 @@ def _pyarrow():
     return pyarrow
 
 
-def _without_words(batches):
+def _quietly(batches):
     """The same batches; only the kind of an error on the way is passed on, as an engine's words may quote a value."""
-    while True:
-        try:
-            batch = next(batches)
-        except StopIteration:
-            return
-        except (MemoryError, ImportError):
-            raise
-        except Exception as error:
-            kind = type(error).__name__
-        else:
-            yield batch
-            continue
-        raise ValueError(
-            f"the stream broke off with an error of its engine, {kind}. What it said is not repeated, as it may quote "
-            "values: read the stream without counting to see it."
-        )
+    end = object()
+    while (batch := read_by_engine("the stream", next, batches, end)) is not end:
+        yield batch

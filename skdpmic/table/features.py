@@ -9,7 +9,7 @@ from skdpmic.checks.readable import some
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.bounds import axes_of, axis_of
-from skdpmic.table.public import asks_for_data
+from skdpmic.table.public import asks_for_data, refuse_missing
 
 
 def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True):
@@ -178,9 +178,10 @@ def labels_of(labels, name):
     allowed = f"{name} must be a list or array of at least 2 different labels, all text or all numbers"
     if isinstance(labels, str | dict | set) or len(items) < 2:
         raise ValueError(f"{allowed}, got {labels!r}.")
+    refuse_missing(array, name)
     if not all(isinstance(item, str) for item in items):
-        if not all(isinstance(item, numbers.Real) and item == item for item in items):
-            raise ValueError(f"{allowed}; missing values are a part of their own, got {labels!r}.")
+        if not all(isinstance(item, numbers.Real) for item in items):
+            raise ValueError(f"{allowed}, got {labels!r}.")
         items = [float(item) for item in items]
     if len(set(items)) < len(items):
         raise ValueError(f"{allowed}, got {labels!r}.")

@@ -3,6 +3,7 @@
 import warnings
 
 from skdpmic.exceptions import PrivacyLeakWarning
+from skdpmic.table.values import is_missing
 
 
 def asks_for_data(value):
@@ -14,6 +15,15 @@ def check_public(name, value):
     """Raise if a public argument is to be read from the data, all of which is never there at once."""
     if asks_for_data(value):
         raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+
+
+def refuse_missing(labels, name):
+    """Raise if public labels, as an array of objects, hold one that stands for a missing value."""
+    if is_missing(labels).any():
+        raise ValueError(
+            f"{name} must hold labels only, got one that stands for a missing value, such as NaN or None. Leave it "
+            "out: missing values of a feature have a bin of their own, and a target must have none."
+        )
 
 
 def warn_of_data(name, value, stacklevel):

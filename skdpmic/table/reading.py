@@ -12,7 +12,18 @@ from skdpmic.table.features import axes_of_one_kind, feature_axes
 from skdpmic.table.records import Records
 from skdpmic.table.tables import open_table
 from skdpmic.table.targets import check_kind, make_target, target_axis
-from skdpmic.table.values import ANY_ORDER, OBJECTS, TEXT, as_codes, as_numbers, declared_labels, is_empty, kind_of
+from skdpmic.table.values import (
+    ANY_ORDER,
+    BYTES,
+    OBJECTS,
+    TEXT,
+    as_codes,
+    as_numbers,
+    declared_labels,
+    is_empty,
+    kind_of,
+    kind_of_labels,
+)
 
 FEWEST = 4  # records, of which scores make sense
 
@@ -29,7 +40,7 @@ def read_records(estimator, X, y, needs_ranges):
         Whether the ranges of the features and of a numeric target are needed; if not, they are not looked at.
     """
     check_kind(estimator.target_bounds, estimator.classes, needs_ranges)
-    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
     columns, scales = _read_features(estimator, table, estimator.bounds, needs_ranges)
     axis = target_axis(estimator.target_bounds, needs_ranges) if estimator.classes is None else None
     return Records(columns, scales, make_target(y, table.n_samples, axis, estimator.classes, estimator))
@@ -44,7 +55,7 @@ def read_features(estimator, X):
         Tells `categories`; gets attributes as by :func:`read_records`.
     X : array-like
     """
-    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
     return Records(*_read_features(estimator, table, None, needs_ranges=False), None)
 
 
@@ -62,7 +73,7 @@ def read_features_of_one_kind(estimator, X):
     Records
         The scales are all :class:`skdpmic.dependence.nominal.Nominal`, or all None.
     """
-    table = open_table(estimator, X, as_objects=estimator.categories is not None, least=FEWEST)
+    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         declared = dict.fromkeys(range(table.n_features), declared_labels(X))
@@ -82,8 +93,8 @@ def _read_features(estimator, table, bounds, needs_ranges):
 
 def read_chunk(estimator, X, axes, reset):
     """The columns of a chunk of a table whose axes are known."""
-    as_objects = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
-    table = open_table(estimator, X, reset=reset, as_objects=as_objects)
+    takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
+    table = open_table(estimator, X, reset=reset, takes_text=takes_text)
     return read_columns(table, axes)[0]
 
 
@@ -104,7 +115,7 @@ def refuse_dask(X):
 
 def names_and_declared(estimator, X):
     """How many columns a table has, their names or None, and the labels that their types declare."""
-    table = open_table(estimator, X, as_objects=estimator.categories is not None)
+    table = open_table(estimator, X, takes_text=estimator.categories is not None)
     return table.n_features, table.names_as_text(), table.declared()
 
 
@@ -128,6 +139,7 @@ _KINDS = {
     TEXT: (TEXT, OBJECTS),
     Order.of: ANY_ORDER,
 }
+_NUMERALS = (TEXT, BYTES)  # in an array, all of whose columns are text if some are
 
 
 def read_columns(table, axes):
@@ -163,9 +175,8 @@ def _place(table, j, axis):
 
 def _read(table, j, axis):
     column = table.column_at(j)
-    if isinstance(axis, Labels):
-        return as_codes(column, axis.labels)
-    return as_numbers(column, _KINDS[_described(axis)], f"column {table.name_of(j)!r} of X")
+    name = f"column {table.name_of(j)!r} of X"
+    return as_codes(column, axis.labels, name) if isinstance(axis, Labels) else as_numbers(column, _of(axis), name)
 
 
 def _with_axis(column, axis):
@@ -178,7 +189,7 @@ def refuse_other_kinds(table, axes):
     for j, axis in axes.items():
         column = table.column_at(j)
         kind, described = kind_of(column), _described(axis)
-        if kind not in _KINDS[described] and not is_empty(column):
+        if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
@@ -189,7 +200,16 @@ def refuse_other_kinds(table, axes):
         )
 
 
+def _are_numerals(column, kind, axis):
+    return isinstance(column, np.ndarray) and kind in _NUMERALS and NUMBERS in _of(axis)
+
+
+def _of(axis):
+    """The kinds of which a column must be that is put in order."""
+    return () if isinstance(axis, Labels) else _KINDS[_described(axis)]
+
+
 def _described(axis):
     if isinstance(axis, Labels):
-        return TEXT if isinstance(axis.labels[0], str) else NUMBERS
+        return kind_of_labels(axis.labels)
     return Order.of if axis is None else axis.of

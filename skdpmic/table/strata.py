@@ -4,9 +4,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import refuse_masked
+from skdpmic.checks.readable import as_objects, refuse_masked
 from skdpmic.table.features import labels_of
-from skdpmic.table.values import NUMBERS, OBJECTS, OTHER, TEXT, as_codes, is_empty, kind_of
+from skdpmic.table.values import OBJECTS, as_codes, is_empty, kind_of, kind_of_labels
 
 
 def read_strata(strata, categories, n_samples):
@@ -28,16 +28,10 @@ def read_strata(strata, categories, n_samples):
     column = _as_column(strata)
     if len(column) != n_samples:
         raise ValueError(f"strata must have as many entries as x and y, got {len(column)} and {n_samples}.")
-    said, kind = TEXT if isinstance(labels[0], str) else NUMBERS, _kind_of(column)
+    said, kind = kind_of_labels(labels), kind_of(column)
     if kind not in (said, OBJECTS) and not is_empty(column):
         raise ValueError(f"strata must hold {said}, as categories do, got {kind}.")
-    return as_codes(column, labels)
-
-
-def _kind_of(column):
-    """As for a table, but an array of text holds text, and one of bytes no label at all."""
-    dtype_kind = column.dtype.kind if isinstance(column, np.ndarray) else ""
-    return {"U": TEXT, "T": TEXT, "S": OTHER}.get(dtype_kind) or kind_of(column)
+    return as_codes(column, labels, "strata")
 
 
 def _as_column(strata):
@@ -46,8 +40,7 @@ def _as_column(strata):
     series = nw.from_native(strata, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series
-    # A list is not made an array of one type: a single text in it would make all its numbers text.
-    array = strata if isinstance(strata, np.ndarray) else without_data(np.asarray, strata, dtype=object)
+    array = without_data(np.asarray, as_objects(strata))
     if array.ndim != 1:
         raise ValueError(f"strata must be 1-dimensional, got an array of shape {array.shape}.")
     return array

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.utils.validation import validate_data
 
-from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import check_names, refuse_masked
+from skdpmic.checks.errors import read_by_engine, without_data
+from skdpmic.checks.readable import as_objects, check_names, refuse_masked
 from skdpmic.table.axes import NUMBERS
 from skdpmic.table.values import declared_labels, kind_of
 
@@ -45,7 +45,7 @@ class Table(NamedTuple):
         return {} if self.names is None else _declared(map(self.column_at, range(self.n_features)))
 
 
-def open_table(estimator, X, *, reset=True, as_objects=False, least=0):
+def open_table(estimator, X, *, reset=True, takes_text=False, least=0):
     """The table `X`, whose names and number of columns `estimator` takes note of, or compares.
 
     Parameters
@@ -54,8 +54,8 @@ def open_table(estimator, X, *, reset=True, as_objects=False, least=0):
     X : array-like
     reset : bool, default=True
         As of scikit-learn's `validate_data`.
-    as_objects : bool, default=False
-        Whether text, or a list of rows, may hold more than numbers, and is to be read column by column.
+    takes_text : bool, default=False
+        Whether an array of text is read column by column, as some may hold labels.
     least : int, default=0
         Fewest rows.
     """
@@ -65,12 +65,14 @@ def open_table(estimator, X, *, reset=True, as_objects=False, least=0):
     if sparse.issparse(X):
         X = _validated(estimator, X, reset, ensure_min_samples=least, accept_sparse="csc")
         return Table(*X.shape, None, partial(_column_of_sparse, X), is_sparse=True)
-    kind = X.dtype.kind if isinstance(X, np.ndarray) else "not yet known"
+    X = without_data(np.asarray, as_objects(X))
+    kind = X.dtype.kind
+    if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
+        raise ValueError("X must have rows of one length, got rows of several lengths.")
     if kind == "V":
         raise ValueError("X must be an array of numbers or a dataframe, got an array of fields.")
-    if kind in ("O", "m", "M") or (as_objects and kind in ("U", "S", "T", "not yet known")):
-        as_it_is = {"dtype": None if isinstance(X, np.ndarray) else object, "ensure_all_finite": False}
-        X = _validated(estimator, X, reset, ensure_min_samples=least, **as_it_is)
+    if kind in ("O", "m", "M") or (takes_text and kind in ("U", "S", "T")):
+        X = _validated(estimator, X, reset, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
         return Table(*X.shape, None, lambda j: X[:, j])
     X = _validated(estimator, X, reset, ensure_min_samples=least)
     return Table(*X.shape, None, lambda j: X[:, j], X)
@@ -114,15 +116,15 @@ def is_frame(X):
     return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
 
 
-def as_frame(X):
+def as_frame(X, name="X"):
     """A dataframe of narwhals, in memory."""
-    X = X.collect() if is_lazy(X) else X
+    X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if nw.dependencies.is_into_dataframe(X):
         check_names(X)
         return nw.from_native(X, eager_only=True)
     for backend in ("pyarrow", "polars", "pandas"):
         try:
-            return nw.DataFrame.from_arrow(X, backend=backend)
+            return read_by_engine(name, nw.DataFrame.from_arrow, X, backend=backend)
         except ImportError:
             continue
     raise TypeError("X must be read through pyarrow, polars or pandas, and none of them is installed.")

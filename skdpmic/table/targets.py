@@ -8,12 +8,21 @@ from sklearn import config_context
 from sklearn.utils import check_X_y
 
 from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import refuse_masked
+from skdpmic.checks.readable import as_objects, refuse_masked
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
-from skdpmic.table.public import asks_for_data
-from skdpmic.table.values import ANY_ORDER, OBJECTS, as_numbers, kind_of
+from skdpmic.table.public import asks_for_data, refuse_missing
+from skdpmic.table.values import (
+    ANY_ORDER,
+    OBJECTS,
+    as_numbers,
+    is_type_of_numbers,
+    is_type_of_text,
+    kind_of,
+    plain_number,
+    plain_text,
+)
 
 
 class NumericTarget(NamedTuple):
@@ -85,7 +94,7 @@ def make_target(y, n_samples, axis, classes, estimator):
         Whose name errors tell.
     """
     refuse_masked(y, "y")
-    rows = np.zeros((n_samples, 1), dtype=np.uint8)
+    rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(y) if y is not None else None
     with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
         _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=estimator)
     if classes is not None:
@@ -110,7 +119,10 @@ def check_classes(classes):
     """The different labels of a discrete target, in ascending order."""
     if np.ndim(classes) != 1:
         raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
-    labels = _of_own_type(np.asarray(classes))
+    labels = without_data(np.asarray, as_objects(classes))
+    if labels.dtype.kind in "Of":
+        refuse_missing(labels, "classes")
+    labels = _of_own_type(labels)
     if labels.dtype.kind not in "biufUS":
         raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
     labels = np.unique(labels)
@@ -125,16 +137,46 @@ def check_classes(classes):
 def _of_classes(y, classes):
     if len(y) == 0:  # whose type says nothing
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
-    y = _of_own_type(y)
-    if y.dtype.kind == "O":
-        raise ValueError("y must hold numbers, booleans or strings, all of one type, and no missing values.")
-    labels = np.unique(y) if asks_for_data(classes) else check_classes(classes)
+    labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
+    codes = _codes_of_objects(y.astype(object), labels) if y.dtype.kind in "OT" else _codes_of_array(y, labels)
+    return ClassTarget(codes, max(len(labels), 2))
+
+
+def _labels_of_data(y):
+    labels = _of_own_type(y)
+    if labels.dtype.kind == "O":
+        raise ValueError(_NO_CLASSES)
+    return np.unique(labels)
+
+
+def _codes_of_array(y, labels):
     if _is_number(labels) != _is_number(y) or (labels.dtype.kind == "S") != (y.dtype.kind == "S"):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
     if not np.array_equal(labels[codes], y):
-        raise ValueError("y must hold only labels that are in classes, got at least one other label.")
-    return ClassTarget(codes, max(len(labels), 2))
+        raise ValueError(_OTHER_LABEL)
+    return codes
+
+
+def _codes_of_objects(y, labels):
+    """The number of each label, found by itself: in an array of one type, a float would make floats of all."""
+    is_one, plain = _LABELS[labels.dtype.kind if labels.dtype.kind in "US" else "number"]
+    if not all(map(is_one, set(map(type, y)))):
+        raise ValueError(_NO_CLASSES)
+    code_of = {label: code for code, label in enumerate(labels.tolist())}
+    codes = without_data(lambda: np.fromiter((code_of.get(plain(label), -1) for label in y), np.int64, len(y)))
+    if (codes < 0).any():
+        raise ValueError(_OTHER_LABEL)
+    return codes
+
+
+_NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
+_OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
+_LABELS = {
+    "U": (is_type_of_text, plain_text),
+    "S": (lambda kind: issubclass(kind, bytes), bytes),
+    "number": (is_type_of_numbers, plain_number),
+}
 
 
 def _of_own_type(labels):

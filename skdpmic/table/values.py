@@ -1,26 +1,29 @@
-"""The values of one column as numbers or as codes of labels. Errors quote no value."""
+"""The values of one column as numbers or as codes of labels. Errors quote no value.
+
+A value becomes a number by itself: by a function of this value and of what is public. What a type declares is public;
+where none is declared, each value says for itself what it is, and one of a wrong type is an error.
+"""
 
 import sys
 from decimal import Decimal
 from itertools import repeat
+from numbers import Integral, Real
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.checks.errors import without_data
+from skdpmic.checks.errors import read_by_engine, without_data
 from skdpmic.checks.readable import is_date
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
 from skdpmic.table.dates import kind_of_date, seconds, seconds_of
 
-TEXT, OBJECTS, OTHER = "text", "objects", "other values"
+TEXT, BYTES, OBJECTS, OTHER = "text", "bytes", "objects", "other values"
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # what may be put in order
-_OF_KIND = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("OUST", OBJECTS) | {"M": DATES, "m": DURATIONS}
+_OF_KIND = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}
 
 
 def kind_of(column):
-    """What a column holds, by its type: numbers, dates, durations, text, objects or other values.
-
-    Text in an array may be that of numbers, so it counts as objects.
+    """What a column holds, by its type: numbers, dates, durations, text, bytes, objects or other values.
 
     Parameters
     ----------
@@ -35,11 +38,18 @@ def kind_of(column):
         return DATES
     if dtype == nw.Duration:
         return DURATIONS
+    if _holds_objects(column):
+        return OBJECTS
     if dtype == nw.String or _is_enum_of_polars(column):
         return TEXT
     if dtype in (nw.Categorical, nw.Enum):  # of pandas, which may be of numbers
         return OBJECTS
-    return OBJECTS if dtype == nw.Object else kind_of(column.to_numpy()) if dtype == nw.Unknown else OTHER
+    return kind_of(column.to_numpy()) if dtype == nw.Unknown else OTHER
+
+
+def _holds_objects(series):
+    """Whether a type declares nothing; narwhals calls objects of pandas text if the first ones are."""
+    return series.dtype == nw.Object or (series.implementation.is_pandas() and series.to_native().dtype == object)
 
 
 def declared_labels(column):
@@ -72,6 +82,7 @@ def as_numbers(column, of, name):
     Parameters
     ----------
     column : ndarray of shape (n_samples,), or Series of narwhals
+        An array may hold text: numerals, as in an array of several columns some of which are labels.
     of : tuple of str
         Which of these objects may be.
     name : str
@@ -81,21 +92,28 @@ def as_numbers(column, of, name):
     -------
     float32 or float64 ndarray of shape (n_samples,)
     """
-    values = column if isinstance(column, np.ndarray) else _to_numpy(column)
-    if kind_of(values) not in of:
+    values = column if isinstance(column, np.ndarray) else _to_numpy(column, name)
+    kind = kind_of(values)
+    if kind in (TEXT, BYTES) and NUMBERS in of:
+        values = values.astype(object)
+    elif kind not in of:
         raise ValueError(_refusal(of, name))
     if values.dtype.kind in "mM":
         return seconds(values)
     if values.dtype.kind == "O":
         values = _of_objects(values, of, name)
     if values.dtype not in (np.float64, np.float32):
-        values = without_data(values.astype, np.float64)
+        values = values.astype(np.float64)
     if np.isinf(values).any():
         raise ValueError(f"Input {name} contains infinity.")
     return values
 
 
-def _to_numpy(series):
+def _to_numpy(series, name):
+    return read_by_engine(name, _in_a_type_of_numpy, series)
+
+
+def _in_a_type_of_numpy(series):
     if series.dtype == nw.Boolean or isinstance(series.dtype, nw.Decimal):
         series = series.cast(nw.Float64)
     elif isinstance(series.dtype, nw.Date):
@@ -105,14 +123,13 @@ def _to_numpy(series):
 
 def _of_objects(values, of, name):
     """Objects as floats, each by itself."""
-    missing = _missing(values)
+    missing = is_missing(values)
     present = values[~missing]
     kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in present}
     if not kinds <= set(of) or len(kinds) > 1:
         raise ValueError(_refusal(of, name))
     result = np.full(len(values), np.nan)
-    if len(present):
-        result[~missing] = _numbers(present) if kinds == {NUMBERS} else list(map(seconds_of, present))
+    result[~missing] = _floats(present) if kinds <= {NUMBERS} else list(map(seconds_of, present))
     return result
 
 
@@ -121,55 +138,115 @@ def _refusal(of, name):
     return f"{name} must hold {allowed}, all of one kind, got at least one other value."
 
 
-def _numbers(values):
-    plain = without_data(lambda: np.array([float(v) if isinstance(v, Decimal) else v for v in values.tolist()]))
-    if plain.dtype.kind == "c":
+def _floats(present):
+    return without_data(lambda: np.fromiter(map(_number, present), np.float64, len(present)))
+
+
+def _number(value):
+    if isinstance(value, complex | np.complexfloating):  # whose imaginary part numpy drops
         raise ValueError("Complex data not supported.")
-    return without_data(plain.astype, np.float64)
+    return float(value)
 
 
-def _missing(values):
+def is_missing(values):
     """Where objects are None, NaN, NaT or NA."""
     pandas = sys.modules.get("pandas")  # without which there is no NA
     if pandas is not None:
         return pandas.isna(values)
-    return np.array([value is None or bool(value != value) for value in values], dtype=np.bool_)
+    return without_data(lambda: np.array([value is None or bool(value != value) for value in values], dtype=np.bool_))
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------
 
 
-def as_codes(column, labels):
+def kind_of_labels(labels):
+    """Whether public labels are text or numbers."""
+    return TEXT if isinstance(labels[0], str) else NUMBERS
+
+
+def as_codes(column, labels, name):
     """A column of labels as codes: the place in `labels`, their number for other labels, and one more if missing.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_samples,), or Series of narwhals
+    labels : tuple of str, or of float
+        All that are present must be of this type, too.
+    name : str
+        What an error is to call the column.
 
     Returns
     -------
     uint32 ndarray of shape (n_samples,)
     """
+    kind = kind_of_labels(labels)
     if not isinstance(column, np.ndarray):
-        if isinstance(labels[0], str) and column.dtype in (nw.String, nw.Enum, nw.Categorical):
-            return _codes_of_text(column, labels)
-        column = _to_numpy(column)
-    if column.dtype.kind in "OUST":
-        return _codes_of_objects(column.astype(object), labels)
-    return _codes_of_numbers(column.astype(np.float64), labels)
+        if kind == TEXT and _declares_text(column):
+            return read_by_engine(name, _codes_of_text, column, labels)
+        column = _to_numpy(column, name)
+    if kind == NUMBERS and column.dtype.kind in "biuf":
+        return _codes_of_numbers(column.astype(np.float64), labels)
+    column = column.astype(object)
+    missing = is_missing(column)
+    present = column[~missing]
+    if not all(map(_IS_LABEL[kind], set(map(type, present)))):
+        raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
+    found = _codes_of_objects(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present), labels)
+    codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
+    codes[~missing] = found
+    return codes
+
+
+def is_type_of_text(kind):
+    """Whether values of a type are text."""
+    return issubclass(kind, str)
+
+
+def is_type_of_numbers(kind):
+    """Whether values of a type are real numbers, of Python, numpy or the standard library; or booleans."""
+    return issubclass(kind, Real | np.bool_ | Decimal)
+
+
+_IS_LABEL = {TEXT: is_type_of_text, NUMBERS: is_type_of_numbers}
+
+
+def plain_text(value):
+    """Text without its subclass: a member of an enumeration is not found by what it holds."""
+    return str.__str__(value)
+
+
+def plain_number(value):
+    """A number as one of Python's, which are equal if their values are, whatever their types."""
+    return int(value) if isinstance(value, Integral | np.bool_) else float(value)
+
+
+def _declares_text(series):
+    """Whether a type says that all values are text, in memory that a library reads faster than one by one."""
+    if series.implementation.is_polars():
+        return series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if _is_of_arrow(series):
+        kind = series.to_arrow().type
+        return str(getattr(kind, "value_type", kind)) in ("string", "large_string", "string_view")
+    is_categorical = series.dtype in (nw.Categorical, nw.Enum)
+    return is_categorical and all(isinstance(label, str) for label in series.cat.get_categories())
 
 
 def _codes_of_text(series, labels):
     """Codes of a Series of text, in the way that is quickest for how it lies in memory."""
-    if series.implementation.is_pyarrow() or _is_of_arrow(series.to_native()):
+    if _is_of_arrow(series):
         return _codes_of_arrow(series.to_arrow(), labels)
-    if series.dtype == nw.String and series.implementation.is_pandas():  # objects
-        return _codes_of_objects(series.to_numpy(), labels)
+    if series.implementation.is_polars():  # whose Enum does not take labels that it does not declare
+        series = series.cast(nw.String)
     n_labels = len(labels)
     codes = series.replace_strict(list(labels), list(range(n_labels)), default=n_labels, return_dtype=nw.UInt32)
     return np.where(series.is_null().to_numpy(), np.uint32(n_labels + 1), codes.to_numpy()).astype(np.uint32)
 
 
-def _is_of_arrow(native):
-    """Whether a Series of pandas lies in memory as Arrow has it."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(getattr(native, "array", None), pandas.arrays.ArrowExtensionArray)
+def _is_of_arrow(series):
+    """Whether a Series lies in memory as Arrow has it: of pyarrow, or of pandas."""
+    pandas, array = sys.modules.get("pandas"), getattr(series.to_native(), "array", None)
+    is_of_pandas = pandas is not None and isinstance(array, pandas.arrays.ArrowExtensionArray)
+    return is_of_pandas or series.implementation.is_pyarrow()
 
 
 def _codes_of_arrow(array, labels):
@@ -195,19 +272,13 @@ def decoded(array):
     return array.cast(text) if str(array.type) == "string_view" else array
 
 
-def _codes_of_objects(values, labels):
-    n_labels = len(labels)
-    code_of = dict(zip(labels, range(n_labels), strict=True))
-    found = map(code_of.get, values.tolist(), repeat(n_labels))
-    codes = without_data(lambda: np.fromiter(found, dtype=np.uint32, count=len(values)))
-    others = np.flatnonzero(codes == n_labels)
-    codes[others[_missing(values[others])]] = n_labels + 1
-    return codes
+def _codes_of_objects(texts, labels):
+    code_of = dict(zip(labels, range(len(labels)), strict=True))
+    found = map(code_of.get, map(plain_text, texts), repeat(len(labels)))
+    return np.fromiter(found, np.uint32, len(texts))
 
 
 def _codes_of_numbers(values, labels):
-    if isinstance(labels[0], str):  # and all values are missing
-        return np.full(len(values), len(labels) + 1, dtype=np.uint32)
     order = np.argsort(labels)
     known = np.array(labels)[order]
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)

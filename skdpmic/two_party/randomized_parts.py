@@ -148,7 +148,7 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
             self._check_parameters()
             self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
-            table = open_table(self, X, as_objects=self.categories is not None, least=1)
+            table = open_table(self, X, takes_text=self.categories is not None, least=1)
             names = table.names_as_text()
             axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
             self._describe(axes)
@@ -273,8 +273,8 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     def _true_parts(self, X):
         """The part of each value, by column. As sensitive as the table."""
         axes = [column.axis for column in self._description.columns]
-        as_objects = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
-        table = open_table(self, X, reset=False, as_objects=as_objects, least=1)
+        takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
+        table = open_table(self, X, reset=False, takes_text=takes_text, least=1)
         columns, axes = read_columns(table, axes)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]

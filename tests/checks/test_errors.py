@@ -224,7 +224,7 @@ def test_what_is_wrong_is_still_told():
         "text": "could not convert string to float. Features of labels need their public labels in categories",
         "mixed list": "could not convert string to float.",
         "a large int": "int too large to convert to float",
-        "ragged": "setting an array element with a sequence",
+        "ragged": "X must have rows of one length, got rows of several lengths.",
         "one column": "Expected 2D array, got 1D array instead. Reshape your data",
         "few rows": "Found array with 3 sample(s) (shape=(3, 2)) while a minimum of 4 is required by DPMICScorer.",
         "three dimensions": "Found array with dim 3",

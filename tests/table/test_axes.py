@@ -12,6 +12,7 @@ from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Knots, Labels, LogRange, Order, Range, from_json, to_json
 from skdpmic.table.bounds import axis_of
 from skdpmic.table.features import feature_axes, labels_of, n_features_of
+from skdpmic.table.targets import check_classes
 
 DAY = 86_400.0
 ENTRIES = [
@@ -125,11 +126,20 @@ def test_labels_keep_their_order(labels, expected):
 
 @pytest.mark.parametrize(
     "labels",
-    [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], ["a", None], [1, math.nan], {"a", "b"}, [["a"]]],
+    [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], {"a", "b"}, [["a"]]],
 )
 def test_bad_labels_are_refused(labels):
     with pytest.raises(ValueError, match="categories of feature 'sex' must be a list or array of at least 2 different"):
         labels_of(labels, "categories of feature 'sex'")
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pandas.NA, pandas.NaT, np.datetime64("NaT")])
+def test_a_missing_value_is_no_label(missing):
+    for labels in (["a", "b", missing], [1, missing, 2]):
+        with pytest.raises(ValueError, match="categories of feature 'sex' must hold labels only, got one that stands"):
+            labels_of(labels, "categories of feature 'sex'")
+        with pytest.raises(ValueError, match="classes must hold labels only, got one that stands for a missing value"):
+            check_classes(labels)
 
 
 # --- All features -----------------------------------------------------------------------------------------------------

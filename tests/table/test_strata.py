@@ -1,5 +1,7 @@
 """The strata of records: public labels, one stratum of all others, one of those without a label."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -18,9 +20,9 @@ def codes(strata, categories):
         (["b", "a", "zoo", None, "b"], ["a", "b"]),
         (np.array(["b", "a", "zoo", None, "b"], dtype=object), np.array(["a", "b"])),
         ([2, 1.0, 7, None, 2], [1, 2]),
-        ([2, True, "2", nan, 2.0], (1, 2)),
+        ([2, True, 7.5, nan, 2.0], (1, 2)),
         (np.array([2, 1, 7, nan, 2], dtype=np.float32), np.array([1, 2])),
-        ([True, False, "yes", None, True], [False, True]),
+        ([True, False, 2, None, True], [False, True]),
     ],
 )
 def test_codes_are_places_in_the_categories_then_others_then_missing(strata, categories):
@@ -49,8 +51,11 @@ def test_arrays_of_text_are_read_and_of_whole_numbers():
 def test_one_record_decides_no_stratum_but_its_own():
     # One text in a list must not make all numbers of it text, nor one missing label.
     for others in ([1, 2, 2, 1], [1.0, 2.0, 2.0, 1.0], [np.int64(1), np.float32(2), 2, True]):
-        for last in (1, "1", None, nan, 10**400, b"1", 1j, (1,)):
+        for last in (1, None, nan, 10**300, Decimal("1.1"), np.longdouble(2), np.datetime64("NaT")):
             assert codes([*others, last], [1, 2])[:4] == [0, 1, 1, 0]
+        for last in ("1", b"1", 1j, (1,), np.datetime64(1, "D")):
+            with pytest.raises(ValueError, match="strata must hold numbers, as categories do, got at least one value"):
+                codes([*others, last], [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -66,9 +71,9 @@ def test_one_record_decides_no_stratum_but_its_own():
         (8675, [1, 2], r"strata must be 1-dimensional, got an array of shape \(\)"),
         (np.array([8675, 1]), ["a", "b"], "strata must hold text, as categories do, got numbers"),
         (np.array(["8675", "1"]), [1, 2], "strata must hold numbers, as categories do, got text"),
-        (np.array([b"8675", b"1"]), ["8675", "1"], "strata must hold text, as categories do, got other values"),
+        (np.array([b"8675", b"1"]), ["8675", "1"], "strata must hold text, as categories do, got bytes"),
         (np.array(["2020-01-01", "8675-01-01"], dtype="M8[D]"), [1, 2], "strata must hold numbers, .* got dates"),
-        ([[8675], 1], [1, 2], "the data must be numbers, or labels"),
+        ([[8675], 1], [1, 2], "strata must hold numbers, as categories do, got at least one value of another type"),
     ],
 )
 def test_what_is_refused_is_not_quoted(strata, categories, message):

@@ -1,9 +1,11 @@
 """Columns of every library as numbers or codes, each value by itself."""
 
 import datetime
+import enum
 import math
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
 from skdpmic.table.values import (
     ANY_ORDER,
+    BYTES,
     OBJECTS,
     OTHER,
     TEXT,
@@ -112,7 +115,7 @@ DAY = datetime.date(2020, 1, 1)
         ([1, DAY], "x must hold numbers, all of one kind, got at least one other value"),
         ([DAY, DAY], "x must hold numbers, all of one kind"),
         ([1, math.inf], "Input x contains infinity"),
-        ([1, [SECRET]], "the data must be numbers|setting an array element with a sequence"),
+        ([1, [SECRET]], "must be a string or a real number"),
         ([1, {SECRET: 1}], "must be a string or a real number"),
     ],
 )
@@ -153,7 +156,9 @@ def test_objects_may_be_dates(values, of, expected):
         (series("pandas", [1j]), OTHER),
         (series("pandas", pandas.period_range("2020", periods=2, freq="M")), OBJECTS),
         (np.array([1j]), OTHER),
-        (np.array(["a"]), OBJECTS),
+        (series("pandas", ["a"], object), OBJECTS),
+        (np.array(["a"]), TEXT),
+        (np.array([b"a"]), BYTES),
     ],
 )
 def test_a_type_tells_what_a_column_holds(column, kind):
@@ -187,20 +192,20 @@ TEXT_TYPES = {
 @pytest.mark.parametrize("name", TEXT_TYPES)
 def test_labels_of_every_type_are_codes(name):
     library, dtype = TEXT_TYPES[name]
-    codes = as_codes(series(library, TEXT_COLUMN, dtype), LABELS)
+    codes = as_codes(series(library, TEXT_COLUMN, dtype), LABELS, "x")
     assert codes.dtype == np.uint32
     assert codes.tolist() == CODES
 
 
 def test_dictionaries_of_pyarrow_keep_their_missing_values():
     column = pyarrow.chunked_array([pyarrow.array(TEXT_COLUMN).dictionary_encode()])
-    assert as_codes(nw.from_native(column, series_only=True), LABELS).tolist() == CODES
+    assert as_codes(nw.from_native(column, series_only=True), LABELS, "x").tolist() == CODES
 
 
 def test_labels_in_arrays_are_codes():
-    assert as_codes(np.array(TEXT_COLUMN, dtype=object), LABELS).tolist() == CODES
-    assert as_codes(np.array(["a", "zebra", "c"]), LABELS).tolist() == [1, 3, 2]
-    assert as_codes(np.array([pandas.NA, pandas.NaT, 3, NAN], dtype=object), LABELS).tolist() == [4, 4, 3, 4]
+    assert as_codes(np.array(TEXT_COLUMN, dtype=object), LABELS, "x").tolist() == CODES
+    assert as_codes(np.array(["a", "zebra", "c"]), LABELS, "x").tolist() == [1, 3, 2]
+    assert as_codes(np.array([pandas.NA, pandas.NaT, "zoo", NAN], dtype=object), LABELS, "x").tolist() == [4, 4, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +221,7 @@ def test_labels_in_arrays_are_codes():
     ],
 )
 def test_labels_may_be_numbers(column):
-    assert as_codes(column, (2.0, 3.0, 1.0)).tolist() == [1, 4, 2, 3, 0, 1]
+    assert as_codes(column, (2.0, 3.0, 1.0), "x").tolist() == [1, 4, 2, 3, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -225,14 +230,79 @@ def test_labels_may_be_numbers(column):
 def test_labels_may_be_booleans(library, dtype):
     values = [True, False, True] if dtype is bool else [True, None, False]
     expected = [1, 0, 1] if dtype is bool else [1, 3, 0]
-    assert as_codes(series(library, values, dtype), (0.0, 1.0)).tolist() == expected
+    assert as_codes(series(library, values, dtype), (0.0, 1.0), "x").tolist() == expected
+
+
+class Colour(str, enum.Enum):  # noqa: UP042 - as people write it, and hashed by its name
+    BLUE = "b"
+
+
+class Count(enum.IntEnum):
+    TWO = 2
+
+
+class Named(str):
+    __slots__ = ()
+
+
+def test_a_label_is_found_by_what_it_holds_whatever_its_class():
+    column = np.array([Colour.BLUE, Named("a"), np.str_("c")], dtype=object)
+    assert as_codes(column, LABELS, "x").tolist() == [0, 1, 2]
+    column = np.array([Count.TWO, Decimal(3), Fraction(1), np.float16(2), True, np.bool_(True)], dtype=object)
+    assert as_codes(column, (2.0, 3.0, 1.0), "x").tolist() == [0, 1, 2, 0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([3, "8675309"], dtype=object),
+        np.array(["3", "8675309"]),
+        np.array([b"3", b"8675309"]),
+        np.array([3, 8675309j], dtype=object),
+        np.array([3, datetime.date(8675, 3, 9)], dtype=object),
+        series("pandas", ["3", "8675309"], "category"),
+        series("polars", ["3", "8675309"], polars.Categorical),
+    ],
+)
+def test_a_label_of_another_type_than_numbers_is_an_error_that_names_the_column(column):
+    with pytest.raises(ValueError, match=r"^x must hold numbers, as categories do, got at least one") as caught:
+        as_codes(column, (3.0, 1.0), "x")
+    assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(["a", 8675309], dtype=object),
+        np.array(["a", b"8675309"], dtype=object),
+        np.array([b"a", b"8675309"]),
+        np.array([8675309.0, NAN]),
+        series("pandas", [3, 8675309], "category"),
+        series("pandas", ["a", 8675309], "category"),
+        series("pyarrow", [3, 8675309, 4]),
+    ],
+)
+def test_a_label_of_another_type_than_text_is_an_error_that_names_the_column(column):
+    with pytest.raises(ValueError, match=r"^x must hold text, as categories do, got at least one") as caught:
+        as_codes(column, LABELS, "x")
+    assert "8675" not in str(caught.value)
+
+
+def test_categories_of_pandas_that_no_record_has_may_be_of_another_type():
+    column = series("pandas", ["a", "b"], pandas.CategoricalDtype(["a", 3, "b"]))
+    assert as_codes(column, LABELS, "x").tolist() == [1, 0]
+
+
+def test_an_enum_need_not_declare_all_public_labels():
+    column = series("polars", ["a", None, "zebra"], polars.Enum(["zebra", "a"]))
+    assert as_codes(column, LABELS, "x").tolist() == [1, 4, 3]
 
 
 @pytest.mark.parametrize(
     "column", [np.full(3, NAN), series("polars", [None] * 3), series("pandas", [None] * 3, "float64")]
 )
 def test_text_that_is_missing_throughout_is_missing(column):
-    assert as_codes(column, LABELS).tolist() == [4, 4, 4]
+    assert as_codes(column, LABELS, "x").tolist() == [4, 4, 4]
 
 
 def test_a_label_does_not_depend_on_other_rows():
@@ -241,8 +311,8 @@ def test_a_label_does_not_depend_on_other_rows():
     for library, dtype in TEXT_TYPES.values():
         if isinstance(dtype, polars.Enum | pandas.CategoricalDtype):  # which holds no other labels
             continue
-        together = as_codes(series(library, values.tolist(), dtype), LABELS)
-        alone = [as_codes(series(library, [value, "d"], dtype), LABELS)[0] for value in values[:20]]
+        together = as_codes(series(library, values.tolist(), dtype), LABELS, "x")
+        alone = [as_codes(series(library, [value, "d"], dtype), LABELS, "x")[0] for value in values[:20]]
         assert together[:20].tolist() == alone
 
 
@@ -254,5 +324,5 @@ def test_types_declare_labels_only_if_these_do_not_depend_on_the_rows():
     found = [("pandas", "category"), ("pandas", ordered), ("polars", polars.Categorical)]
     for library, dtype in found:
         assert declared_labels(series(library, ["a"], dtype)) is None
-        assert as_codes(series(library, ["a"], dtype), LABELS).tolist() == [1]
+        assert as_codes(series(library, ["a"], dtype), LABELS, "x").tolist() == [1]
     assert declared_labels(series("polars", ["a"])) is None
