@@ -128,8 +128,10 @@ def _numbered(labels):
     number_of = {}
     try:
         return np.array([number_of.setdefault(label, len(number_of)) for label in labels]), list(number_of)
-    except TypeError:
-        pass  # an error raised here would keep the label
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # an error raised here would keep the label, and one of a class of labels may quote it
     raise TypeError("groups must hold hashable labels, such as numbers or strings.")
 
 

@@ -1,0 +1,298 @@
+"""A secret in the data is in no error: in no message, cause or context, and in nothing that a library left behind."""
+
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import skdpmic
+from skdpmic import (
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    PrivatePC,
+    RandomizedParts,
+    RangeGridSketch,
+    TwoPartyScorer,
+    count_stream,
+    dp_mic_classif,
+    kendall_laplace,
+    mic_r_laplace,
+    private_bounds,
+)
+from skdpmic.table.strata import read_strata
+
+PACKAGE = str(Path(skdpmic.__file__).parent)
+SECRET = "8675309"
+TEXT = f"patient {SECRET}"
+N = 20
+SHARES = np.linspace(0, 1, N)
+
+
+def parts_of(error):
+    """An error, and all that it came from."""
+    seen, waiting = [], [error]
+    while waiting:
+        error = waiting.pop()
+        if error is not None and error not in seen:
+            seen.append(error)
+            waiting += [error.__cause__, error.__context__]
+    return seen
+
+
+def frames_below_ours(error):
+    """Frames of other libraries that functions of this package called."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    ours = [frame.f_code.co_filename.startswith(PACKAGE) for frame in frames]
+    first = ours.index(True) if True in ours else len(frames)
+    return [frame for frame, is_ours in zip(frames[first:], ours[first:], strict=True) if not is_ours]
+
+
+def assert_says_nothing(error):
+    for part in parts_of(error):
+        assert SECRET not in "".join(traceback.format_exception(part))
+        assert SECRET not in repr((part.args, getattr(part, "__notes__", None)))
+        for frame in frames_below_ours(part):
+            assert SECRET not in repr(frame.f_locals), frame.f_code
+
+
+def refuses(call, *data):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call(*data)
+    assert_says_nothing(caught.value)
+
+
+def test_the_canary_is_found_in_every_part_of_an_error():
+    def library(value):
+        return float(value)
+
+    def told(value):
+        raise ValueError(f"cannot read {value}")
+
+    def noted(value):
+        error = ValueError("no")
+        error.add_note(value)
+        raise error
+
+    def chained(value):
+        try:
+            library(value)
+        except ValueError:
+            raise TypeError("no") from None
+
+    for broken in (library, told, noted, chained):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            broken(TEXT)
+        with pytest.raises(AssertionError):
+            assert_says_nothing(caught.value)
+
+
+def test_the_canary_is_found_in_what_a_library_left_behind(monkeypatch):
+    def library(value):
+        raise ValueError("no")
+
+    monkeypatch.setattr(sys.modules["skdpmic.pairs.ranks"], "check_pair", lambda x, y, **_: library(x))
+    with pytest.raises(ValueError, match="no") as caught:
+        kendall_laplace([TEXT], SHARES, epsilon=1)
+    with pytest.raises(AssertionError):
+        assert_says_nothing(caught.value)
+
+
+# --- What cannot be read ----------------------------------------------------------------------------------------------
+
+
+def with_secret(secret=TEXT):
+    return [*SHARES[1:].tolist(), secret]
+
+
+def pyarrow_table(values):
+    return pytest.importorskip("pyarrow").table({"a": values, "b": SHARES})
+
+
+class FailingStream:
+    """An Arrow stream whose source quotes a value when it fails."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        pyarrow = pytest.importorskip("pyarrow")
+        schema = pyarrow.schema({"a": pyarrow.float64(), "b": pyarrow.float64()})
+
+        def batches():
+            yield pyarrow.record_batch({"a": SHARES, "b": SHARES})
+            raise ValueError(f"cannot read {TEXT}")
+
+        return pyarrow.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__(requested_schema)
+
+
+def failing_lazy_frame():
+    text = polars.DataFrame({"a": list(map(str, with_secret())), "b": SHARES})
+    return text.lazy().with_columns(polars.col("a").cast(polars.Float64))
+
+
+def failing_dask():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = pandas.DataFrame({"a": list(map(str, with_secret())), "b": SHARES})
+    meta = pandas.DataFrame({"a": [0.0], "b": [0.0]})
+    return dask.from_pandas(frame, npartitions=2).map_partitions(lambda part: part.astype(float), meta=meta)
+
+
+def dask_of_objects():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = pandas.DataFrame({"a": pandas.Series(with_secret(), dtype=object), "b": SHARES})
+    with pytest.MonkeyPatch.context():
+        return dask.from_pandas(frame, npartitions=2)
+
+
+TABLES = {
+    "list": lambda: [[value, 0.5] for value in with_secret()],
+    "list of text": lambda: [[str(value), "0.5"] for value in with_secret()],
+    "objects": lambda: np.array([[value, 0.5] for value in with_secret()], dtype=object),
+    "text": lambda: np.array([[str(value), "0.5"] for value in with_secret()]),
+    "pandas": lambda: pandas.DataFrame({"a": with_secret(), "b": SHARES}),
+    "pandas text": lambda: pandas.DataFrame({"a": list(map(str, with_secret())), "b": SHARES}),
+    "Categorical": lambda: pandas.DataFrame({"a": pandas.Categorical(map(str, with_secret())), "b": SHARES}),
+    "polars": lambda: polars.DataFrame({"a": list(map(str, with_secret())), "b": SHARES}),
+    "polars objects": lambda: polars.DataFrame({"a": polars.Series(with_secret(), dtype=polars.Object), "b": SHARES}),
+    "lazy text": lambda: polars.DataFrame({"a": list(map(str, with_secret())), "b": SHARES}).lazy(),
+    "lazy, failing": failing_lazy_frame,
+    "arrow": lambda: pyarrow_table(list(map(str, with_secret()))),
+    "stream, failing": FailingStream,
+    "a date": lambda: [[value, 0.5] for value in with_secret(np.datetime64(f"{SECRET}-01-01"))],
+    "a nested list": lambda: [[value, 0.5] for value in with_secret([TEXT])],
+    "bytes": lambda: [[value, 0.5] for value in with_secret(TEXT.encode())],
+}
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 9, "c": 2}
+NAMED = {"bounds": {"a": (0, 1), "b": (0, 1)}, "target_bounds": (0, 1)}
+GROUPS = np.arange(N)
+
+
+def public_of(X):
+    return NAMED if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__") else PUBLIC
+
+
+def fitted(estimator):
+    return estimator.fit(np.column_stack([SHARES, SHARES]), SHARES)
+
+
+WAYS = {
+    "fit": lambda X: DPMICScorer(**public_of(X)).fit(X, SHARES),
+    "mtv_r": lambda X: DPMICSelector(k=1, statistic="mtv_r", **public_of(X)).fit(X, SHARES),
+    "ranks": lambda X: DPMICScorer(statistic="kendall").fit(X, SHARES),
+    "people": lambda X: DPMICScorer(**PUBLIC, max_rows_per_group=1).fit(X, SHARES, groups=GROUPS),
+    "partial_fit": lambda X: DPMICScorer(**PUBLIC).partial_fit(X, SHARES),
+    "sketch": lambda X: RangeGridSketch(n_features=2, **PUBLIC).update(X, SHARES),
+    "matrix": lambda X: PrivateCorrelation().fit(X),
+    "graph": lambda X: PrivatePC().fit(X),
+    "forward": lambda X: DPForwardSelector(k=1).fit(X, SHARES),
+    "bounds": lambda X: private_bounds(X, epsilon=9),
+    "reports": lambda X: RandomizedParts(bounds=(0, 1)).fit(X),
+    "pipeline": lambda X: make_pipeline(DPMICScorer(**PUBLIC)).fit(X, SHARES),
+    "search": lambda X: PrivateGridSearch(DPMICSelector(k=1, **PUBLIC), {"k": [1, 2]}, epsilon=1).fit(X, SHARES),
+    "transform": lambda X: fitted(DPMICScorer(**PUBLIC)).transform(X),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it(way, table):
+    refuses(WAYS[way], TABLES[table]())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("X", [failing_dask, dask_of_objects], ids=["failing", "objects"])
+def test_a_dask_collection_that_cannot_be_read_is_refused_without_a_word_of_it(X):
+    pytest.importorskip("dask.dataframe")
+    import dask.array
+
+    refuses(lambda X: DPMICScorer(**NAMED).fit(X, dask.array.from_array(SHARES, chunks=N // 2)), X())
+    refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X, X["a"]), X())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("table", ["lazy, failing", "stream, failing"])
+def test_a_stream_that_breaks_off_is_refused_without_a_word_of_it(table):
+    empty = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).empty_sketch(N, feature_names=["a"])
+    refuses(lambda stream: count_stream(empty, stream, target="b"), TABLES[table]())
+    # Fitted on other data, of which the same columns are to be kept.
+    selector = DPMICSelector(k=1, **NAMED).fit(pandas.DataFrame({"a": SHARES, "b": SHARES}), SHARES)
+    refuses(selector.transform, TABLES[table]())
+
+
+TARGETS = {
+    "list": with_secret,
+    "objects": lambda: np.array(with_secret(), dtype=object),
+    "text": lambda: np.array(list(map(str, with_secret()))),
+    "pandas": lambda: pandas.Series(with_secret()),
+    "polars": lambda: polars.Series(list(map(str, with_secret()))),
+    "lazy": lambda: failing_lazy_frame().select("a"),
+    "a date": lambda: with_secret(np.datetime64(f"{SECRET}-01-01")),
+    "bytes": lambda: with_secret(TEXT.encode()),
+    "a list in it": lambda: with_secret([TEXT]),
+}
+X = np.column_stack([SHARES, SHARES])
+LAZY = polars.DataFrame({"a": SHARES, "b": SHARES}).lazy()
+CLASSES = {"bounds": (0, 1), "classes": ["a", "b"]}
+WAYS_OF_TARGETS = {
+    "fit": lambda y: DPMICScorer(**PUBLIC).fit(X, y),
+    "classes": lambda y: DPMICScorer(**CLASSES).fit(X, y),
+    "function": lambda y: dp_mic_classif(X, y, epsilon=1, **CLASSES),
+    "beside a LazyFrame": lambda y: DPMICScorer(**NAMED).fit(LAZY, y),
+    "ranks": lambda y: DPMICScorer(statistic="kendall").fit(X, y),
+    "sketch": lambda y: RangeGridSketch(n_features=2, **PUBLIC).update(X, y),
+    "forward": lambda y: DPForwardSelector(k=1).fit(X, y),
+    "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1))._read_target(y, N),
+    "bounds": lambda y: private_bounds(y, epsilon=9),
+    "pair": lambda y: mic_r_laplace(SHARES, y, ((0, 1), (0, 1)), epsilon=1),
+    "strata": lambda y: read_strata(y, [0, 1], N),
+    "search": lambda y: PrivateGridSearch(DPMICSelector(k=1, **PUBLIC), {"k": [1, 2]}, epsilon=1).fit(X, y),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("way", WAYS_OF_TARGETS)
+def test_a_column_that_cannot_be_read_is_refused_without_a_word_of_it(way, target):
+    refuses(WAYS_OF_TARGETS[way], TARGETS[target]())
+
+
+class NotHashable:
+    __hash__ = None
+
+    def __repr__(self):
+        return TEXT
+
+
+class FailsToHash:
+    def __hash__(self):
+        raise ValueError(TEXT)
+
+
+class FailsToCompare:
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        raise KeyError(TEXT)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        lambda: [*range(N - 1), [TEXT]],
+        lambda: [NotHashable() for _ in range(N)],
+        lambda: [*range(N - 1), FailsToHash()],
+        lambda: [FailsToCompare() for _ in range(N)],
+        lambda: np.array([*range(N - 1), {TEXT}], dtype=object),
+        lambda: failing_lazy_frame().select("a"),
+        lambda: TEXT,
+    ],
+)
+def test_labels_of_people_that_cannot_be_compared_are_refused_without_a_word_of_them(groups):
+    refuses(lambda groups: DPMICScorer(**PUBLIC, max_rows_per_group=1).fit(X, SHARES, groups=groups), groups())
