@@ -125,7 +125,7 @@ def _of_objects(values, of, name):
     """Objects as floats, each by itself."""
     missing = is_missing(values)
     present = values[~missing]
-    kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in present}
+    kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in _one_of_each_type(present)}
     if not kinds <= set(of) or len(kinds) > 1:
         raise ValueError(_refusal(of, name))
     result = np.full(len(values), np.nan)
@@ -138,14 +138,17 @@ def _refusal(of, name):
     return f"{name} must hold {allowed}, all of one kind, got at least one other value."
 
 
+def _one_of_each_type(values):
+    """Values that tell all kinds that there are: one of each type, or all, as arrays of no dimension may hold any."""
+    if any(hasattr(kind, "__array__") and not issubclass(kind, np.generic) for kind in set(map(type, values))):
+        return values
+    return {type(value): value for value in values}.values()
+
+
 def _floats(present):
-    return without_data(lambda: np.fromiter(map(_number, present), np.float64, len(present)))
-
-
-def _number(value):
-    if isinstance(value, complex | np.complexfloating):  # whose imaginary part numpy drops
-        raise ValueError("Complex data not supported.")
-    return float(value)
+    if any(issubclass(kind, complex | np.complexfloating) for kind in set(map(type, present))):
+        raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
+    return without_data(present.astype, np.float64)  # of objects, each by itself
 
 
 def is_missing(values):
@@ -189,9 +192,13 @@ def as_codes(column, labels, name):
     column = column.astype(object)
     missing = is_missing(column)
     present = column[~missing]
-    if not all(map(_IS_LABEL[kind], set(map(type, present)))):
+    types = set(map(type, present))
+    if not all(map(_IS_LABEL[kind], types)):
         raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
-    found = _codes_of_objects(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present), labels)
+    if kind == NUMBERS:
+        found = _codes_of_numbers(_floats(present), labels)
+    else:
+        found = _codes_of_objects(present.tolist() if types <= {str} else list(map(plain_text, present)), labels)
     codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
     codes[~missing] = found
     return codes
@@ -274,8 +281,7 @@ def decoded(array):
 
 def _codes_of_objects(texts, labels):
     code_of = dict(zip(labels, range(len(labels)), strict=True))
-    found = map(code_of.get, map(plain_text, texts), repeat(len(labels)))
-    return np.fromiter(found, np.uint32, len(texts))
+    return np.fromiter(map(code_of.get, texts, repeat(len(labels))), np.uint32, len(texts))
 
 
 def _codes_of_numbers(values, labels):

@@ -115,7 +115,7 @@ DAY = datetime.date(2020, 1, 1)
         ([1, DAY], "x must hold numbers, all of one kind, got at least one other value"),
         ([DAY, DAY], "x must hold numbers, all of one kind"),
         ([1, math.inf], "Input x contains infinity"),
-        ([1, [SECRET]], "must be a string or a real number"),
+        ([1, [SECRET]], "must be a string or a real number|setting an array element with a sequence"),
         ([1, {SECRET: 1}], "must be a string or a real number"),
     ],
 )
