@@ -13,9 +13,10 @@ _CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one
 
 
 def nearest_correlation(matrix):
-    """The correlation matrix that is nearest to a symmetric one, by the Frobenius norm; entries cut to [-1, 1] first.
+    """The correlation matrix that is nearest, by the Frobenius norm, to a symmetric one with entries cut to [-1, 1].
 
-    Of positive semidefinite matrices with a diagonal of ones. Both steps project on a convex set, so neither takes the
+    Of positive semidefinite matrices with a diagonal of ones. Of the matrix that is not cut another may be the nearest.
+    Both steps, the cut and what follows, project on a convex set, so neither takes the
     matrix farther from any correlation matrix than it was [1]_. With ``(.)+`` for the positive semidefinite part, the
     nearest is ``(matrix + diag(t))+`` for the t that makes its diagonal one, the minimum of a smooth convex function
     [2]_.

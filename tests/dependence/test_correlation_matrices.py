@@ -181,3 +181,24 @@ def test_with_noise_what_may_be_a_copy_by_chance_alone_is_not_taken_for_one():
         found.append([np.sum(forward_order(taus, untied, scale)[0][:6] < 6) for scale in (0.06, 1e-9)])
     with_noise_known, as_if_none = np.mean(found, axis=0)
     assert with_noise_known > as_if_none + 0.3
+
+
+def test_the_correlation_matrix_is_the_nearest_to_the_noisy_one_cut_to_minus_one_and_one():
+    """Not always to the noisy one itself: three columns, one entry of which noise has taken beyond 1."""
+    noisy = np.array([[1.0, 1.6, 0.9], [1.6, 1.0, -0.5], [0.9, -0.5, 1.0]])
+    found, cut = nearest_correlation(noisy), np.clip(noisy, -1, 1)
+    np.testing.assert_allclose(found, nearest_correlation(cut), atol=1e-12)
+    # Of a grid of correlation matrices, none is nearer to the cut one, and some are to the noisy one.
+    values = np.linspace(-1, 1, 81)
+    a, b, c = (corner.ravel() for corner in np.meshgrid(values, values, values))
+    is_one = 1 + 2 * a * b * c - a**2 - b**2 - c**2 >= 0
+    every = np.stack([a, b, c], axis=1)[is_one]
+    above = np.triu_indices(3, 1)
+
+    def least(target):
+        return ((every - target[above]) ** 2).sum(axis=1).min(), ((found - target)[above] ** 2).sum()
+
+    nearest_of_grid, of_found = least(cut)
+    assert of_found <= nearest_of_grid + 1e-6
+    nearest_of_grid, of_found = least(noisy)
+    assert of_found > nearest_of_grid + 1e-3
