@@ -9,7 +9,7 @@ import numpy as np
 _SHRUNK_BY, _RIDGE = 1.5, 0.3
 _TIE_FREE = 3.0  # standard deviations of the noise
 _TINY = 1e-12
-_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one
+_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one, or of two gains in R squared
 
 
 def nearest_correlation(matrix):
@@ -111,7 +111,7 @@ def _greedy_order(covariance):
     for _ in range(n_features):
         variance = np.maximum(covariance.diagonal()[:-1], _TINY)
         gain = np.where(is_free, covariance[:-1, -1] ** 2 / variance, -1.0)
-        order.append(int(np.argmax(gain)))
+        order.append(int(np.argmax(gain >= gain.max() - _CLOSE)))  # of equal ones the first, despite rounding errors
         is_free[order[-1]] = False
         covariance = _given(covariance, order[-1])
     return np.array(order)

@@ -169,6 +169,21 @@ def test_copies_and_constants_come_after_what_adds_something_without_noise():
     assert r2[2] == pytest.approx(r2[-1], abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_errors_do_not_decide_between_copies(seed):
+    # They differ between processors; the first of two copies comes first, and then what adds nothing, as it is given.
+    rng = np.random.default_rng(seed)
+    columns = rng.permutation([0, 0, 1, 1, 2, 2, 3])
+    with_target = random_correlation(5, rng)
+    correlation = with_target[np.ix_([*columns, 4], [*columns, 4])]
+    firsts = [columns.tolist().index(column) for column in range(4)]
+    expected = [firsts[j] for j in forward_order(kendall_of_pearson(with_target), np.ones(5), 0.0)[0]]
+    expected += [j for j in range(7) if j not in expected]
+    for _ in range(20):
+        taus = kendall_of_pearson(correlation) + 1e-15 * symmetric_noise(8, rng)
+        assert forward_order(taus, np.ones(8), 0.0)[0].tolist() == expected
+
+
 def test_with_noise_what_may_be_a_copy_by_chance_alone_is_not_taken_for_one():
     # Of 30 tables with six true features among 24 independent ones: shrunk correlations find more of these.
     rng = np.random.default_rng(0)
