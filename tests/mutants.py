@@ -28,6 +28,9 @@ SCORES_LAW = (
     "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour"
     "[here0-there0-1.0]"
 )
+AGAINST = "test_statistics.py::test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target"
+CHOICES = "test_redundancy.py::test_every_choice_is_by_scores_less_what_kinds_of_features_score_by_chance"
+TABLES_OF_PEOPLE = "test_people.py::test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have"
 GREEDY = (
     "privacy/test_greedy.py::"
     "test_no_list_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_half_the_noise_is_too_little"
@@ -133,6 +136,10 @@ MUTANTS = [
            "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
     Mutant("_ROUND_UP", "1 + 2.0**-45", "1.0",
            "privacy/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
+    Mutant("CountsScorer._of_merges", "min(largest, 1.0)", "largest",
+           "dependence/test_mtv_r.py::test_no_score_is_above_one_even_if_eight_parts_are_told_exactly"),
+    Mutant("CountsScorer._of_labels", "min(largest, 1.0)", "largest",
+           "dependence/test_mtv_r.py::test_no_score_is_above_one_even_if_eight_parts_are_told_exactly"),
     # --- Ranks within strata
     Mutant("conditional_kendall_sensitivity", "3 - Fraction(4, n_others + 1)", "2 - Fraction(4, n_others + 1)",
            f"{WITHIN_STRATA}[kendall-6-True]"),
@@ -259,6 +266,19 @@ MUTANTS = [
            "test_people.py::test_a_private_search_refuses_persons_before_the_charge"),
     Mutant("count_splits", "has_people", "False",
            "test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups[cv1-5-5]"),
+    Mutant("GreedyFeatures._against", "shape.n_groups", "shape.n_samples",
+           "test_redundancy.py::test_grids_against_a_feature_are_those_for_the_number_of_people[mtv_r]"),
+    Mutant("_scorer_of_tables", "shape.n_groups", "shape.n_samples", TABLES_OF_PEOPLE),
+    Mutant("_scorer_of_tables", "mechanism.scale / shape.rows_per_group", "mechanism.scale", TABLES_OF_PEOPLE),
+    Mutant("MtvRGrids.against", "replace(self, B=B, c=c, n_classes=n_classes)", "MtvRGrids(B, c, n_classes)",
+           f"{AGAINST}[miller-madow-mtv_r]"),
+    Mutant("MicRGrids.against",
+           'replace(statistic.measure("auto", "auto", n, epsilon, n_classes), correction=self.correction)',
+           'statistic.measure("auto", "auto", n, epsilon, n_classes)', f"{AGAINST}[miller-madow-mic_r]"),
+    Mutant("PrivateEstimator._publish", "records.shape.n_groups", "records.n_samples",
+           "test_people.py::test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many"),
+    Mutant("people._is_missing", "return True", "return False",
+           "test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-pandas.NA]"),
     # --- Reading tables
     Mutant("_codes_of_text",
            "series.replace_strict(list(labels), list(range(n_labels)), default=n_labels, return_dtype=nw.UInt32)",
@@ -286,6 +306,17 @@ MUTANTS = [
     Mutant("_TopK.release", "to_grid(np.broadcast_to(handicaps, scores.shape))",
            "0 * to_grid(np.broadcast_to(handicaps, scores.shape))",
            "test_kinds_compared.py::test_handicaps_are_taken_off_in_whole_steps_of_the_noise"),
+    Mutant("seconds_of", "value.astimezone(datetime.UTC)", "value",
+           "checks/test_readable.py::test_times_of_other_zones_are_the_same_instants"),
+    Mutant("targets._as_numbers", "np.isnan(values).any()", "False",
+           "checks/test_readable.py::test_no_date_is_missing_in_a_target[public1-None]"),
+    Mutant("values._of_objects", "len(kinds) > 1", "False",
+           "checks/test_readable.py::test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order"),
+    Mutant("_column_of_sparse", "np.add.at(column, X.indices[stored], X.data[stored])",
+           "column[X.indices[stored]] = X.data[stored]",
+           "table/test_mixed_tables.py::test_entries_of_one_place_of_a_sparse_matrix_add_up[csc_array]"),
+    Mutant("learnt_bounds._learnt", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
+           "test_learnt_bounds.py::test_missing_values_have_no_share_of_the_knots"),
     # --- Noise
     Mutant("scale_for_budget", "math.ceil", "math.floor",
            "privacy/test_mechanisms.py::test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it"),
@@ -341,6 +372,14 @@ MUTANTS = [
            "privacy/test_noise.py::test_uniform_below_uses_every_accepted_byte_equally"),
     Mutant("entropy_source", "os.urandom", "np.random.RandomState(0).bytes",
            "test_estimators.py::test_unseeded_fits_differ"),
+    # --- What is redundant
+    Mutant("GreedyFeatures._chosen", "np.delete(chance_scores(against, shape), chosen)",
+           "chance_scores(against, shape)[: len(scores)]", f"{CHOICES}[mtv_r]"),
+    Mutant("GreedyFeatures._chosen", "chance_scores(measure, shape)", "0 * chance_scores(measure, shape)",
+           f"{CHOICES}[mtv_r]"),
+    Mutant("_sketch_against", "RangeGridSketch.described(description, B=measure.B, c=measure.c, **public)",
+           "RangeGridSketch.described(description, B=sketch.B, c=sketch.c, **public)",
+           "test_redundancy.py::test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair[mtv_r]"),
     # --- zCDP
     Mutant("scale_for_rho", "2 * Fraction(rho)", "4 * Fraction(rho)", f"{GAUSSIAN}[1.0-1e-06-4-6]"),
     Mutant("rho_for", "delta_of(rho, epsilon) <= delta", "delta_of(rho, delta) <= epsilon",
@@ -514,6 +553,8 @@ MUTANTS = [
            "test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
     Mutant("PrivateScores.p_values", 'self._mechanism_of_scores("p_values").law', "None",
            "test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
+    Mutant("BoundedLaw.p_values", "self._bound.tails[:-1]", "self._bound.tails[1:]",
+           f"{LAWS}::test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger[laplace]"),
     # --- Two parties
     Mutant("randomized_response.randomized_response", "bernoulli_exp(epsilon, len(pending), source)",
            "bernoulli_exp(2 * epsilon, len(pending), source)", PARTS_LAW),
