@@ -267,7 +267,7 @@ MUTANTS = [
     Mutant("count_splits", "has_people", "False",
            "test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups[cv1-5-5]"),
     Mutant("GreedyFeatures._against", "shape.n_groups", "shape.n_samples",
-           "test_redundancy.py::test_grids_against_a_feature_are_those_for_the_number_of_people[mtv_r]"),
+           "test_redundancy.py::test_grids_against_a_feature_are_those_for_the_number_of_people"),
     Mutant("_scorer_of_tables", "shape.n_groups", "shape.n_samples", TABLES_OF_PEOPLE),
     Mutant("_scorer_of_tables", "mechanism.scale / shape.rows_per_group", "mechanism.scale", TABLES_OF_PEOPLE),
     Mutant("MtvRGrids.against", "replace(self, B=B, c=c, n_classes=n_classes)", "MtvRGrids(B, c, n_classes)",
@@ -379,7 +379,7 @@ MUTANTS = [
            f"{CHOICES}[mtv_r]"),
     Mutant("_sketch_against", "RangeGridSketch.described(description, B=measure.B, c=measure.c, **public)",
            "RangeGridSketch.described(description, B=sketch.B, c=sketch.c, **public)",
-           "test_redundancy.py::test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair[mtv_r]"),
+           "test_redundancy.py::test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair"),
     # --- zCDP
     Mutant("scale_for_rho", "2 * Fraction(rho)", "4 * Fraction(rho)", f"{GAUSSIAN}[1.0-1e-06-4-6]"),
     Mutant("rho_for", "delta_of(rho, epsilon) <= delta", "delta_of(rho, delta) <= epsilon",
