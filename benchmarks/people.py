@@ -1,4 +1,6 @@
-"""One row of each person, or several: python benchmarks/people.py; makes benchmarks/results/people.csv.
+"""One row of each person, or several: python benchmarks/people.py [--output FILE] makes benchmarks/results/people.csv.
+
+The file is written when all is measured, so that what stops before leaves it as it was.
 
 Simulated tables of persons who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
 persons and the rest within them: at 0 the rows of a person tell as much as those of different persons, at 1 they would
@@ -13,6 +15,7 @@ chance as if 1, the root of 5 or 5 rows of a person were as good as one: root of
 features, and mean score of the others.
 """
 
+import argparse
 import csv
 import math
 import sys
@@ -33,6 +36,7 @@ from skdpmic.table.people import People
 MOST_ROWS, D, N_TRUE = 5, 20, 4
 PERSONS, SHARES, EPSILONS, STATISTICS = (300, 1000, 5000), (0.0, 0.5, 0.9), (0.3, 1.0, 3.0), ("mic_r", "mtv_r")
 ROWS_EACH = (1, 2, 5)
+FILE = Path(__file__).parent / "results" / "people.csv"
 N_TABLES, N_DRAWS = 100, 4
 PUBLIC = {"bounds": (-3, 3), "target_bounds": (-6, 8)}
 SHAPES = (lambda x: 1.2 * x, lambda x: x**2 - 1, lambda x: 1.4 * np.sin(2.5 * x), lambda x: 1.5 * (np.abs(x) < 0.7))
@@ -91,17 +95,29 @@ def grids():
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--grids", action="store_true", help="print what the scores without noise make of B and c")
+    parser.add_argument("--output", type=Path, default=FILE)
+    options = parser.parse_args()
+    if not options.output.parent.is_dir():  # now, and not when all is measured
+        parser.error(f"--output must be in a folder that exists, got {options.output}")
+    if options.grids:
+        grids()
+    else:
+        write(options.output)
+
+
+def write(path):
     cells = list(product(STATISTICS, PERSONS, SHARES, EPSILONS, ROWS_EACH))
     truths = {statistic: large_sample_scores(statistic) for statistic in STATISTICS}
-    with open(Path(__file__).parent / "results" / "people.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"])
-        for cell in tqdm(cells):
-            error, found = measure(*cell, truths[cell[0]])
-            writer.writerow([*cell, f"{error:.4f}", f"{found:.3f}"])
-            file.flush()
+    rows = [["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"]]
+    for cell in tqdm(cells):
+        error, found = measure(*cell, truths[cell[0]])
+        rows.append([*cell, f"{error:.4f}", f"{found:.3f}"])
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
-    grids() if "--grids" in sys.argv else main()
+    main()

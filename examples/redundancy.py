@@ -84,3 +84,6 @@ plt.savefig("redundancy.png", dpi=150)
 # --------------------------
 # Each choice costs ε = 1 for its names and their order; the two together cost 2. R² is computed from raw rows, and is
 # *not* private. Where no columns are alike, redundancy costs accuracy: use it if the questionnaire says that some are.
+#
+# Redundancy prefers columns unlike the chosen ones, so junk (nearly constant columns, rare labels, identifiers) is
+# preferred, even without noise: leave such columns out.

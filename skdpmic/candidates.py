@@ -15,7 +15,8 @@ from skdpmic.accounting.fits import UNIVARIATE, UNKNOWN, given_the_table, is_pri
 from skdpmic.checks.errors import is_invalid_parameter, without_data
 from skdpmic.checks.readable import refuse_unreadable
 from skdpmic.counting.distributed import feature_names
-from skdpmic.estimator import PUBLIC, n_public_classes
+from skdpmic.described import n_public_classes
+from skdpmic.estimator import PUBLIC
 from skdpmic.isolation import generators_seeded
 from skdpmic.scorer import DPMICScorer
 from skdpmic.statistics import statistic_named

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from skdpmic.checks.arguments import check_n_jobs, check_verbose
 from skdpmic.checks.fitted import check_published
+from skdpmic.described import description_of_parts, n_public_classes
 from skdpmic.hints import ColumnLike, Floats, RandomState, TableLike
 from skdpmic.notebook import ShownInNotebooks, Terms, shown_scores
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
@@ -26,7 +27,6 @@ from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.public import asks_for_data, warn_of_data
 from skdpmic.table.reading import read_records
-from skdpmic.table.targets import check_classes
 from skdpmic.uncached import NeverCached
 from skdpmic.unchanged import unchanged_on_error
 
@@ -100,7 +100,8 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
-        vars(self).pop("_terms", None)
+        for name in ("_terms", "_described"):
+            vars(self).pop(name, None)
 
     def _measure(self, n_persons, n_features, n_classes):
         """What suits this many people, each of whom is one row of X unless `max_rows_per_group` is given."""
@@ -128,6 +129,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         warn_of_delta(self.delta, records.shape.n_groups, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
+        self._described = description_of_parts(self, records, measure)
         self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
@@ -391,9 +393,3 @@ class PrivateScores(PrivateEstimator):
         # What the fit spent shows which mechanism it used, even if the parameter has been set anew since.
         mechanism = GaussianMechanism if self.privacy_spent_[1] > 0 else LaplaceMechanism
         return mechanism.of_noise_scale(self.noise_scale_)
-
-
-def n_public_classes(estimator):
-    """How many classes a discrete target is said to have; None if nothing is said."""
-    is_public = estimator.classes is not None and not asks_for_data(estimator.classes)
-    return len(check_classes(estimator.classes)) if is_public else None

@@ -76,7 +76,8 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
         the largest score; each later one has the largest score less `redundancy` times its mean score with those chosen
         before it. 0 chooses the k best single features. 1 finds more where columns repeat one another, at the price of
         noise nearly twice as large, so it needs enough rows (``docs/how_to/redundancy.md``), and `fit`, not chunks or
-        sketches.
+        sketches. It prefers columns unlike the chosen ones, so junk (nearly constant columns, rare labels, identifiers)
+        is preferred to features that share something with them, even without noise: leave such columns out.
     mechanism : {"laplace", "gaussian", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and adds less
         noise from about 11 features on; "geometric" adds noise to one table of counts for each feature, and publishes

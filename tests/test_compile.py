@@ -1,6 +1,8 @@
 """What is compiled beforehand is compiled no more, and a command that could not keep it says so."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +36,13 @@ binding.get_host_cpu_features = lambda: features
 
 def compiled(folder, **variables):
     return run(None, folder, "-m", "skdpmic.compile", **variables).stdout
+
+
+def test_the_install_page_says_how_many_kernels_there_are():
+    page = (Path(__file__).parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
+    ((said, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)
+    there = run("import skdpmic.compile; print(len(skdpmic.compile.KERNELS))", PACKAGE.parent).stdout
+    assert said == compiled_anew == there.strip()
 
 
 @pytest.mark.slow

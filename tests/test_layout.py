@@ -18,7 +18,7 @@ LAYERS = [
     {"defaults", "mtv_defaults", "table"},
     {"significance"},
     {"statistics"},
-    {"counting", "kept_columns", "learnt_bounds", "notebook", "release", "pairs"},
+    {"counting", "described", "kept_columns", "learnt_bounds", "notebook", "release", "pairs"},
     {"planning"},
     {"estimator", "plotting"},
     {"noisy_matrix", "pieces"},

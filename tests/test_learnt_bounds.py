@@ -129,6 +129,13 @@ def test_how_many_values_are_missing_changes_no_rate(monkeypatch):
     assert len(set(used)) == 1
 
 
+def test_missing_values_have_no_share_of_the_knots():
+    values = np.where(np.arange(N) % 5 == 0, COLUMNS["a narrow range"], np.nan)
+    for column in (values, pandas.Series(values, dtype="Float64")):
+        knots = private_bounds(column, epsilon=math.inf)
+        assert ((knots[1:-1] >= 40.5) & (knots[1:-1] <= 40.9)).all()
+
+
 def test_no_value_of_the_data_comes_out():
     for name in ("tiny", "large", "both signs"):
         inner = private_bounds(COLUMNS[name], epsilon=math.inf)[1:-1]

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import MUTANTS
+from tests import breaking
+from tests.breaking import broken
+from tests.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[1]
 NOT_THE_COPY = 77  # none of pytest's exit codes
@@ -28,12 +30,67 @@ sys.exit(pytest.main(options) if Path(skdpmic.__file__).parents[1] == Path.cwd()
 ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 
 
-def test_every_line_to_be_broken_is_there_once():
+def test_every_mutant_changes_one_place_and_compiles():
     for mutant in MUTANTS:
-        source = (ROOT / "skdpmic" / mutant.file).read_text(encoding="utf-8")
-        assert source.count(mutant.old) == 1, (
-            f"{mutant.old!r} must occur once in {mutant.file}: mend the list of mutants"
-        )
+        file, source = broken(mutant)
+        assert not breaking.changes_nothing(mutant), f"{mutant} changes nothing"
+        compile(source, file, "exec")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of one module, in whose place the tests below break things."""
+    (tmp_path / "skdpmic").mkdir()
+    monkeypatch.setattr(breaking, "PACKAGE", tmp_path / "skdpmic")
+    breaking._names.cache_clear()
+    yield tmp_path / "skdpmic" / "module.py"
+    breaking._names.cache_clear()
+
+
+SOURCE = """\
+LEAST = 4  # µ
+
+
+class Noise:
+    def scale(self, n):
+        if n < LEAST:  # too few
+            raise ValueError('n must be larger')
+        return (self.steps  # in all
+                * n)
+"""
+
+
+@pytest.mark.parametrize(
+    "where, old, new, before, after",
+    [
+        ("Noise.scale", "self.steps*n", "self.steps + n",
+         "self.steps  # in all\n                * n", "(self.steps + n)"),
+        ("Noise.scale", 'raise ValueError("n must be larger")', "n = 1\nreturn n",
+         "raise ValueError('n must be larger')", "n = 1\n            return n"),
+        ("scale", "LEAST", "2 * LEAST", "< LEAST", "< (2 * LEAST)"),
+        ("module", "n < LEAST", "False", "n < LEAST", "(False)"),
+        ("module.LEAST", "4", "5", "4", "(5)"),
+    ],
+    ids=["an expression", "a statement", "a function", "a module", "a constant"],
+)  # fmt: skip
+def test_only_the_named_code_is_changed_however_it_is_laid_out(package, where, old, new, before, after):
+    package.write_text(SOURCE, encoding="utf-8")
+    assert broken(Mutant(where, old, new, "")) == (Path("module.py"), SOURCE.replace(before, after).encode())
+
+
+@pytest.mark.parametrize(
+    "where, old, times",
+    [
+        ("Noise.scale", "n", "2 times"),
+        ("Noise.scale", "n + 1", "0 times"),
+        ("Noise.of", "n", "0 places"),
+        ("cale", "n", "0 places"),
+    ],
+)
+def test_a_place_that_is_missing_or_not_alone_is_refused(package, where, old, times):
+    package.write_text(SOURCE, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{times}.*mend the list"):
+        broken(Mutant(where, old, "1", ""))
 
 
 @pytest.fixture
@@ -72,11 +129,10 @@ def test_all_named_tests_pass_on_the_package_as_it_is(copied, processes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.new}")
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.where}: {mutant.new}")
 def test_a_broken_line_is_seen(mutant, copied, processes):
-    file = copied / "skdpmic" / mutant.file
-    source = file.read_text(encoding="utf-8")
-    file.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
+    file, source = broken(mutant)
+    (copied / "skdpmic" / file).write_bytes(source)
     end, said = run(processes, copied, [mutant.test])
     assert end == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{said}"
     assert f"\nFAILED tests/{mutant.test}" in said, f"another test failed, or none ran:\n{said}"

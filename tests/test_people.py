@@ -36,6 +36,7 @@ from skdpmic import (
 from skdpmic.dependence import mic_r, mtv_r, ranks
 from skdpmic.dependence.mtv_family import class_family, numeric_family
 from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.geometric import TableScorer
 from skdpmic.privacy.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from skdpmic.statistics import STATISTICS
 
@@ -299,6 +300,24 @@ def test_tables_of_copies_score_as_the_tables_of_one_row_each():
     assert many.scores_.tolist() == one.scores_.tolist()
 
 
+def test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have():
+    """With the noise of a table of everybody once, in which each counts for one over m."""
+    m, (X, y, groups) = 3, table(n_groups=N)
+    scorer = DPMICScorer(mechanism="geometric", epsilon=5.0, max_rows_per_group=m, **UNIT).fit(X, y, groups)
+    again = TableScorer(N, Fraction(2 * 4, 5), scorer.B_, is_discrete=False)
+    assert scorer.scores_.tolist() == [again.score(counts / m) for counts in scorer.noisy_counts_]
+
+
+def test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many():
+    X, y, groups = table(n_groups=N)
+    given = {"mechanism": "gaussian", "max_rows_per_group": EACH, **UNIT}
+    with pytest.warns(UserWarning, match=rf"delta=.* is above 1 / n = 0.0042 for n = {N} people"):
+        DPMICScorer(delta=1.001 / N, **given).fit(X, y, groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPMICScorer(delta=0.999 / N, **given).fit(X, y, groups)
+
+
 def test_noise_for_many_rows_is_little_more_than_for_one():
     X, y, groups = table(n_groups=1000, most=20, d=1)
     scales = [DPMICScorer(max_rows_per_group=m, **UNIT).fit(X, y, groups).noise_scale_ for m in (1, 2, 20)]
@@ -357,6 +376,7 @@ BAD = {
     "a row too few": (3, GROUPS[1:], ValueError, "groups must hold a label for each row of X"),
     "three persons": (3, GROUPS % 3, ValueError, "groups must hold at least 4 different labels, one a person, got 3"),
     "a missing label": (3, [None, *GROUPS[1:]], ValueError, "got missing values"),
+    "pandas.NA": (3, [pd.NA, *GROUPS[1:]], ValueError, "got missing values"),
     "lists": (3, [[1]] * len(X), TypeError, "hashable"),
 }
 

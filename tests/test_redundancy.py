@@ -18,8 +18,10 @@ from skdpmic.counting import chunks
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
+from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.selector import MOST_NOISE
 from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics.chance import chance_score
 from skdpmic.statistics.mic_r import MicRGrids
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import NumericTarget, target_of_feature
@@ -92,6 +94,46 @@ def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
         patch.setattr("skdpmic.privacy.top_k.OneShotTopK.choose", lambda self, worth, source: int(np.argmax(worth)))
         selector.fit(X, y)
     assert np.argsort(selector.ranking_, kind="stable")[:n_kept].tolist() == chosen
+
+
+def worth_without_noise(monkeypatch, fit):
+    """What each choice of a fit is made by, which is never published: lists of integers."""
+    seen = []
+    monkeypatch.setattr(OneShotTopK, "choose", lambda self, worth, _: seen.append(worth.tolist()) or np.argmax(worth))
+    fit()
+    return seen
+
+
+@pytest.mark.parametrize("name", ["mic_r", "mtv_r"])
+def test_every_choice_is_by_scores_less_what_kinds_of_features_score_by_chance(name, monkeypatch):
+    """With the target and with what was chosen; here the first, a number, and labels that score otherwise by chance."""
+    X, y = with_copies(n=200)
+    X = np.column_stack([X[:, 0], np.floor(3 * X[:, 3]), X[:, 6:], np.floor(8 * X[:, 5])])
+    labels = {1: [0, 1, 2], 4: list(range(8))}
+    selector = DPMICSelector(
+        2,
+        statistic=name,
+        epsilon=5.0,
+        redundancy=1.0,
+        release="support",
+        categories=labels,
+        **UNIT | {"bounds": (0, 1)},
+    )
+    first, second = worth_without_noise(monkeypatch, lambda: selector.fit(X, y))
+    measure = statistic_named(name, "miller-madow").measure("auto", "auto", len(y), selector.epsilon_per_feature_, None)
+    scales = [Nominal(len(labels[j])) if j in labels else (0.0, 1.0) for j in range(5)]
+    columns = [X[:, j].astype(np.uint32 if j in labels else float) for j in range(5)]
+
+    def naive(target, features):
+        scorer = measure.scorer(NumericTarget(target, (0.0, 1.0)), None)
+        scores = [scorer.score(columns[j], scales[j]) for j in features]
+        return to_grid(np.array(scores)) - to_grid(
+            np.array([chance_score(measure, scales[j], len(y)) for j in features])
+        )
+
+    assert first == naive(y, range(5)).tolist()
+    assert np.argmax(first) == 0
+    assert second == (naive(y, range(1, 5)) - naive(X[:, 0], range(1, 5))).tolist()
 
 
 @seeded
@@ -302,6 +344,17 @@ def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(name, ta
     assert published(make().fit(there[list(X)], there["y"])) == expected
 
 
+def test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair(monkeypatch):
+    """A column of labels in the target's place has other grids than the target: to the last digit of each choice."""
+    polars = pytest.importorskip("polars")
+    X, y = mixed()
+    given = {"redundancy": 0.7, "epsilon": 20.0, "release": "support", **MIXED, **labelled("numbers")}
+    make = partial(DPMICSelector, 4, **given)
+    expected = worth_without_noise(monkeypatch, lambda: make().fit(X, y))
+    lazy = polars.from_pandas(X).lazy()
+    assert worth_without_noise(monkeypatch, lambda: make().fit(lazy, y)) == expected
+
+
 @seeded
 @pytest.mark.parametrize("chunks", [(70, 3), -1])
 def test_an_array_of_dask_is_read_again(chunks):
@@ -392,6 +445,26 @@ def test_chosen_rows_of_people_are_the_same_for_all_pairs():
         2, statistic="kendall", redundancy=0.9, epsilon=math.inf, release="support", max_rows_per_group=1
     )
     assert selector.fit(X, y, groups=persons).get_support().tolist() == [True, False, True]
+
+
+def test_grids_against_a_feature_are_those_for_the_number_of_people(monkeypatch):
+    X, y = with_copies()
+    X[:, 0] = np.floor(4 * X[:, 0])
+    groups, rows = np.repeat(np.arange(N), 3), np.repeat(np.arange(N), 3)
+    selector = DPMICSelector(
+        2, epsilon=20.0, redundancy=1.0, release="support", max_rows_per_group=3,
+        categories={0: [0, 1, 2, 3]}, **UNIT
+    )  # fmt: skip
+    for_people = statistic_named("mic_r", "miller-madow").measure(
+        "auto", "auto", N, selector._way(8).epsilon_per_feature, 6
+    )
+    seen, kind = set(), type(for_people)
+    scorer = kind.scorer
+    monkeypatch.setattr(kind, "scorer", lambda self, *given: seen.add(self) or scorer(self, *given))
+    monkeypatch.setattr(OneShotTopK, "choose", lambda self, worth, _: 0)  # the labels first
+    selector.fit(X[rows], y[rows], groups=groups)
+    (against_labels,) = [measure for measure in seen if measure.n_classes == 6]
+    assert (against_labels.B, against_labels.c) == (for_people.B, for_people.c)
 
 
 def test_a_sketch_of_pairs_is_that_of_the_columns():

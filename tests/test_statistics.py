@@ -340,6 +340,17 @@ def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_amon
 
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target(statistic, correction):
+    """Grids of labels in the target's place are others; their penalty is that of rows of people, too."""
+    named = statistic_named(statistic, correction)
+    of_people = named.measure("auto", "auto", 1000, 1.0, None).of_groups(4)
+    expected = named.measure("auto", "auto", 1000, 1.0, 5).of_groups(4)
+    assert of_people.against(Nominal(3), 1000, 1.0) == expected  # two more for other and for missing labels
+    assert expected.against((0.0, 1.0), 1000, 1.0) == of_people
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(statistic, target):
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ from skdpmic.causal.correlations import CorrelationTests
 from skdpmic.causal.found_graph import FoundGraph
 from skdpmic.causal.noisy_tables import TwoWayTables
 from skdpmic.causal.tables import TableTests
+from skdpmic.causal.ties import declared_to_repeat, warn_of_declared_ties, warn_of_released_ties
 from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
 from skdpmic.notebook import shown_graph
@@ -108,8 +109,9 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
 
     **What it assumes.** That the columns have a causal graph without cycles; that no cause of two columns is missing
     from the table; that columns are independent only where the graph says so (faithfulness); that records are
-    independent. Of numbers, that the columns are jointly normal, or increasing functions of such columns. Nothing in
-    the data can confirm all of this.
+    independent. Of numbers, that the columns are jointly normal, or increasing functions of such columns, so that
+    values hardly ever repeat: given a column with many ties, others do not look independent that are, and false edges
+    appear (`fit` warns). Nothing in the data can confirm all of this.
 
     **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
     a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
@@ -198,14 +200,22 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the noise drowns everything, or delta is above ``1 / n_samples``.
+            If the noise drowns everything, or delta is above ``1 / n_samples``; or if a table of numbers has columns
+            whose types are boolean, integer or categorical, as many ties make edges that are not there. All this
+            before the charge. After it, if the released `untied_shares_` show other columns with many ties.
         """
         with unchanged_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = as_frame(X).to_native() if is_frame(X) else X
-            self._publish(*self._read(X, y, groups))
+            records, measure = self._read(X, y, groups)
+            declared, names = self._declared_to_repeat(X), getattr(self, "feature_names_in_", None)
+            warn_of_declared_ties(declared, names, stacklevel=2)
+            self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
+        # Where warnings are errors, what has been paid for is kept.
+        if self.kind_ == "numeric":
+            warn_of_released_ties(self.untied_shares_, self.noise_scale_, names, stacklevel=2, but=declared)
         return self
 
     def noise_scale_for(
@@ -243,6 +253,9 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
         refuse_one_column(self, records)
         self.kind_ = "numeric" if records.scales[0] is None else "categorical"
         return records
+
+    def _declared_to_repeat(self, X):
+        return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
     def _way(self, n_features):
         return super()._way(n_features) if self.kind_ == "numeric" else TwoWayTables(self.epsilon, self.delta)

@@ -9,13 +9,14 @@ import numpy as np
 _SHRUNK_BY, _RIDGE = 1.5, 0.3
 _TIE_FREE = 3.0  # standard deviations of the noise
 _TINY = 1e-12
-_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one
+_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one, or of two gains in R squared
 
 
 def nearest_correlation(matrix):
-    """The correlation matrix that is nearest to a symmetric one, by the Frobenius norm; entries cut to [-1, 1] first.
+    """The correlation matrix that is nearest, by the Frobenius norm, to a symmetric one with entries cut to [-1, 1].
 
-    Of positive semidefinite matrices with a diagonal of ones. Both steps project on a convex set, so neither takes the
+    Of positive semidefinite matrices with a diagonal of ones. Of the matrix that is not cut another may be the nearest.
+    Both steps, the cut and what follows, project on a convex set, so neither takes the
     matrix farther from any correlation matrix than it was [1]_. With ``(.)+`` for the positive semidefinite part, the
     nearest is ``(matrix + diag(t))+`` for the t that makes its diagonal one, the minimum of a smooth convex function
     [2]_.
@@ -111,7 +112,7 @@ def _greedy_order(covariance):
     for _ in range(n_features):
         variance = np.maximum(covariance.diagonal()[:-1], _TINY)
         gain = np.where(is_free, covariance[:-1, -1] ** 2 / variance, -1.0)
-        order.append(int(np.argmax(gain)))
+        order.append(int(np.argmax(gain >= gain.max() - _CLOSE)))  # of equal ones the first, despite rounding errors
         is_free[order[-1]] = False
         covariance = _given(covariance, order[-1])
     return np.array(order)

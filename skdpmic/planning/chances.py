@@ -96,7 +96,7 @@ def _representatives(scores, shares, law):
     """Equally likely values that stand for a score with noise."""
     noises = law.ppf((np.arange(_N_NOISES) + 0.5) / _N_NOISES)
     values, weights = np.add.outer(scores, noises).ravel(), np.repeat(shares, _N_NOISES)
-    order = np.argsort(values)
+    order = np.argsort(values, kind="stable")
     levels = np.cumsum(weights[order]) - weights[order] / 2
     return np.interp((np.arange(_N_VALUES) + 0.5) / _N_VALUES, levels / weights.sum(), values[order])
 

@@ -54,7 +54,7 @@ def _majorised(places, distances, arrows):
     weights = 1 / (distances + np.eye(len(distances))) ** 2
     np.fill_diagonal(weights, 0.0)
     down = _DOWN * arrows
-    across_by, along_by = (np.linalg.pinv(_laplacian(pull)) for pull in (weights, weights + down + down.T))
+    across_by, along_by = (_inverse_laplacian(pull) for pull in (weights, weights + down + down.T))
     for _ in range(_STEPS):
         apart = np.linalg.norm(places[:, None] - places, axis=2)
         pulled = _laplacian(weights * distances / np.maximum(apart, _TINY)) @ places
@@ -67,10 +67,24 @@ def _laplacian(weights):
     return np.diag(weights.sum(axis=1)) - weights
 
 
+def _inverse_laplacian(weights):
+    """The pseudoinverse of the Laplacian of a connected graph, 0 for places that are all the same."""
+    mean = 1 / len(weights)
+    return np.linalg.inv(_laplacian(weights) + mean) - mean
+
+
 def _turned(places, arrows):
     """The places turned so that arrows point downwards on average; if there are none, so that they are wide."""
     direction = np.sum([places[j] - places[i] for i, j in np.argwhere(arrows)], axis=0) * np.ones(2)
     if np.linalg.norm(direction) < _TINY:
-        direction = np.linalg.eigh(places.T @ places)[1][:, 0]
+        direction = _narrowest(places)
     down = direction / np.linalg.norm(direction)
     return places @ np.array([[-down[1], -down[0]], [down[0], -down[1]]])
+
+
+def _narrowest(places):
+    """The direction in which centred places differ least. Rounding errors do not decide between directions."""
+    (across, both), (_, along) = places.T @ places
+    sine, cosine = np.array([2 * both, across - along]) / max(across + along, _TINY)
+    wide = math.atan2(round(sine, 6) + 0.0, round(cosine, 6) + 0.0) / 2  # -0.0 + 0.0 is 0.0
+    return np.array([math.sin(wide), -math.cos(wide)])

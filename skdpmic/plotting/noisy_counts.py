@@ -8,6 +8,7 @@ import numpy as np
 
 from skdpmic.checks.fitted import check_published
 from skdpmic.plotting.figures import axes_for, explain, label_of, names_of
+from skdpmic.plotting.sides import side_of_classes, side_of_range
 from skdpmic.privacy.arguments import check_confidence
 from skdpmic.privacy.mechanisms import laplace_quantile
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
+
+    from skdpmic.hints import Range
 
 _HATCH = "0.6"
 _MOST_LETTERS = 60
@@ -26,15 +29,19 @@ class NoisyCountsDisplay:
     The table is private already, so the picture costs no further budget and may be published. Counts that noise
     alone may have made are hatched: those up to a limit that the noise keeps to with this confidence.
 
+    All parts are drawn equally large. Within bounds with "log", or knots, they are not equal in the units of the
+    column, and these are what is written at the axes: logarithms never are.
+
     Parameters
     ----------
     noisy_counts : ndarray of shape (n_parts, n_target_parts)
         Rows are parts of the feature, columns parts of the target.
     feature_name : str, default=None
-    feature_bounds : pair of floats, default=None
-        Range of the feature, for the axis; None numbers the parts.
-    target_bounds : pair of floats, default=None
-        Range of a continuous target; None numbers the parts.
+    feature_bounds : tuple or array-like, default=None
+        Range of the feature, for the axis: like an entry of `bounds` of :class:`DPMICScorer`, of numbers, dates or
+        durations. None numbers the parts.
+    target_bounds : tuple or array-like, default=None
+        Range of a continuous target, in the same way; None numbers the parts.
     classes : array-like of shape (n_target_parts,), default=None
         Labels of a discrete target.
     noise_scale : float, default=None
@@ -69,8 +76,8 @@ class NoisyCountsDisplay:
         noisy_counts: np.ndarray,
         *,
         feature_name: str | None = None,
-        feature_bounds: tuple[float, float] | None = None,
-        target_bounds: tuple[float, float] | None = None,
+        feature_bounds: Range | None = None,
+        target_bounds: Range | None = None,
         classes: ArrayLike | None = None,
         noise_scale: float | None = None,
         confidence: float = 0.95,
@@ -126,12 +133,13 @@ class NoisyCountsDisplay:
             )
         names = names_of(estimator)
         index = _index_of(feature, names, len(estimator.noisy_counts_))
+        description = vars(estimator).get("_described")
         display = cls(
             estimator.noisy_counts_[index],
             feature_name=f"feature {index}" if names is None else names[index],
-            feature_bounds=_bounds_of(getattr(estimator, "bounds", None), index, names),
-            target_bounds=_pair_of_numbers(getattr(estimator, "target_bounds", None)),
-            classes=_labels(getattr(estimator, "classes", None)),
+            feature_bounds=None if description is None else description.axes[index],
+            target_bounds=None if description is None else description.target,
+            classes=None if description is None else description.classes,
             noise_scale=estimator.noise_scale_,
             confidence=confidence,
         )
@@ -154,24 +162,26 @@ class NoisyCountsDisplay:
         ------
         ImportError
             If matplotlib is not installed.
+        ValueError
+            If bounds are not as described.
         """
-        ax, figure, is_new = axes_for(ax, type(self).__name__)
         n_parts, n_target_parts = np.shape(self.noisy_counts)
-        x_lo, x_hi = (0, n_parts) if self.feature_bounds is None else self.feature_bounds
-        target_ends = self.target_bounds if self.classes is None else None
-        y_lo, y_hi = (-0.5, n_target_parts - 0.5) if target_ends is None else target_ends
+        x = side_of_range(self.feature_bounds, n_parts, "feature_bounds")
+        if self.classes is not None:
+            y = side_of_classes(np.asarray(self.classes))
+        elif self.target_bounds is None:
+            y = side_of_classes(np.arange(n_target_parts))
+        else:
+            y = side_of_range(self.target_bounds, n_target_parts, "target_bounds")
+        ax, figure, is_new = axes_for(ax, type(self).__name__)
         self.image_ = ax.imshow(
-            np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(x_lo, x_hi, y_lo, y_hi)
+            np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(*x.ends, *y.ends)
         )
-        edges = np.linspace(x_lo, x_hi, n_parts + 1), np.linspace(y_lo, y_hi, n_target_parts + 1)
-        self.hatch_ = self._hatch(ax, *edges)
-        ax.set_xlim(x_lo, x_hi)
-        ax.set_ylim(y_lo, y_hi)
-        ax.set_xlabel(label_of(self.feature_name or "feature", _MOST_LETTERS))
-        ax.set_ylabel("target")
-        if target_ends is None:
-            labels = np.arange(n_target_parts) if self.classes is None else np.asarray(self.classes)
-            ax.set_yticks(range(n_target_parts), labels=[label_of(label) for label in labels])
+        self.hatch_ = self._hatch(ax, x.edges, y.edges)
+        ax.set_xlim(x.ends)
+        ax.set_ylim(y.ends)
+        x.write(ax.xaxis, label_of(self.feature_name or "feature", _MOST_LETTERS))
+        y.write(ax.yaxis, "target")
         figure.colorbar(self.image_, ax=ax, label="records, with noise")
         explain(ax, is_new)
         self.ax_, self.figure_ = ax, figure
@@ -189,7 +199,7 @@ class NoisyCountsDisplay:
             [(x_edges[i + right], y_edges[j + top]) for right, top in ((0, 0), (1, 0), (1, 1), (0, 1))]
             for i, j in cells
         ]
-        label = f"within the noise: {100 * self.confidence:g} % of it is at most {reach:,} records"
+        label = f"within the noise: {100 * self.confidence:g}% of it is at most {reach:,} records"
         hatch = PolyCollection(corners, facecolor="none", edgecolor=_HATCH, hatch="////", linewidth=0, label=label)
         return ax.add_collection(hatch)
 
@@ -202,21 +212,3 @@ def _index_of(feature, names, n_features):
     if not 0 <= feature < n_features:
         raise ValueError(f"feature must be in [0, {n_features}), got {feature!r}.")
     return int(feature)
-
-
-def _bounds_of(bounds, index, names):
-    """The range of one feature, if `bounds` gives it in numbers."""
-    if isinstance(bounds, dict):
-        return None if names is None else _pair_of_numbers(bounds.get(names[index]))
-    if bounds is None or isinstance(bounds, str):
-        return None
-    return _pair_of_numbers([bound if np.ndim(bound) == 0 else np.asarray(bound)[index] for bound in bounds])
-
-
-def _pair_of_numbers(bounds):
-    return None if bounds is None or isinstance(bounds, str) else tuple(float(bound) for bound in bounds)
-
-
-def _labels(classes):
-    """Labels in the order of the columns, if they are public."""
-    return None if classes is None or isinstance(classes, str) else np.unique(classes)

@@ -63,7 +63,7 @@ def _posteriors(noisy, independent, n, scale, shapes):
     """
     means, evidence = np.empty((len(shapes), *noisy.shape)), np.zeros(len(shapes))
     # Equal noisy counts, one after the other, share the terms without m.
-    order, room = np.argsort(noisy, axis=None), np.empty((3, _BLOCKS))
+    order, room = np.argsort(noisy, axis=None, kind="stable"), np.empty((3, _BLOCKS))
     _fill_posteriors(
         noisy.ravel(), order, independent.ravel(), n, scale, shapes, room, means.reshape(len(shapes), -1), evidence
     )

@@ -272,6 +272,7 @@ def test_labels_may_be_declared_by_types_or_given_by_name_and_booleans_need_neit
             np.testing.assert_array_equal(counts, expected[pair])
 
 
+@pytest.mark.filterwarnings("ignore:.*values.* repeat:UserWarning")
 def test_booleans_beside_numbers_are_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=NAMES)
@@ -281,6 +282,7 @@ def test_booleans_beside_numbers_are_numbers():
     np.testing.assert_array_equal(private.noisy_correlation_, as_numbers.noisy_correlation_)
 
 
+@pytest.mark.filterwarnings("ignore:.*values.* repeat:UserWarning")
 def test_sparse_matrices_and_lists_are_read_as_arrays():
     table = np.where(X[:300] > 0.5, X[:300], 0)
     expected = PrivatePC(epsilon=math.inf).fit(table).noisy_correlation_

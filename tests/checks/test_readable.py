@@ -215,6 +215,33 @@ def test_what_is_no_date_is_refused_where_bounds_are_dates(name, ledger):
     assert ledger.spent() == (0.0, 0.0)
 
 
+def test_times_of_other_zones_are_the_same_instants():
+    zone = datetime.timezone(datetime.timedelta(hours=-7))
+    there = np.array([moment.to_pydatetime().astimezone(zone) for moment in DATE_COLUMNS["time zone"]], dtype=object)
+    public = {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
+    expected = DPMICScorer(bounds=(FROM, TO), **public).fit(SECONDS.to_frame(), X[:, 0]).scores_
+    bounds = FROM.to_pydatetime(), TO.tz_localize("UTC").to_pydatetime().astimezone(zone)
+    assert DPMICScorer(bounds=bounds, **public).fit(there[:, None], X[:, 0]).scores_.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("missing", [None, np.datetime64("NaT"), pandas.NaT], ids=["None", "NaT", "NaT of pandas"])
+@pytest.mark.parametrize("public", [{"statistic": "kendall"}, {"bounds": (0, 1), "target_bounds": (FROM, TO)}])
+def test_no_date_is_missing_in_a_target(public, missing, ledger):
+    dates = DATE_COLUMNS["dates"].astype(object).to_numpy(copy=True)
+    dates[7] = missing
+    with pytest.raises(ValueError, match=r"Input (y )?contains NaN"):
+        DPMICScorer(ledger=ledger, **public).fit(X, dates)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+def test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order(ledger):
+    for others in (DATE_COLUMNS["dates"], Y.astype(object)):
+        column = np.where(np.arange(N) < 9, others, DATE_COLUMNS["timedeltas"])
+        with pytest.raises(ValueError, match="column 0 of X must hold numbers or dates or durations, all of one kind"):
+            DPMICScorer(statistic="kendall", ledger=ledger).fit(column[:, None], Y)
+    assert ledger.spent() == (0.0, 0.0)
+
+
 def test_missing_dates_are_a_part_of_their_own():
     dates = SECONDS.where(np.arange(N) % 2 == 0)
     public = {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}

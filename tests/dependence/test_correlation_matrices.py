@@ -91,7 +91,7 @@ def test_the_matrix_of_a_table_is_a_correlation_matrix_with_ties_too():
 
 def test_greiner_turns_kendall_into_pearson_for_normal_columns():
     rng = np.random.default_rng(0)
-    X = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=20_000)
+    X = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=20_000, method="cholesky")
     tau = concordances([mid_ranks(column) for column in X.T])[1] * 2 / (20_000 * 19_999)
     assert pearson_of_kendall(tau) == pytest.approx(0.6, abs=0.02)
     assert pearson_of_kendall(np.array([-3.0, -1, 0, 1, 3])).tolist() == [-1, -1, 0, 1, 1]
@@ -169,6 +169,21 @@ def test_copies_and_constants_come_after_what_adds_something_without_noise():
     assert r2[2] == pytest.approx(r2[-1], abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_errors_do_not_decide_between_copies(seed):
+    # They differ between processors; the first of two copies comes first, and then what adds nothing, as it is given.
+    rng = np.random.default_rng(seed)
+    columns = rng.permutation([0, 0, 1, 1, 2, 2, 3])
+    with_target = random_correlation(5, rng)
+    correlation = with_target[np.ix_([*columns, 4], [*columns, 4])]
+    firsts = [columns.tolist().index(column) for column in range(4)]
+    expected = [firsts[j] for j in forward_order(kendall_of_pearson(with_target), np.ones(5), 0.0)[0]]
+    expected += [j for j in range(7) if j not in expected]
+    for _ in range(20):
+        taus = kendall_of_pearson(correlation) + 1e-15 * symmetric_noise(8, rng)
+        assert forward_order(taus, np.ones(8), 0.0)[0].tolist() == expected
+
+
 def test_with_noise_what_may_be_a_copy_by_chance_alone_is_not_taken_for_one():
     # Of 30 tables with six true features among 24 independent ones: shrunk correlations find more of these.
     rng = np.random.default_rng(0)
@@ -181,3 +196,24 @@ def test_with_noise_what_may_be_a_copy_by_chance_alone_is_not_taken_for_one():
         found.append([np.sum(forward_order(taus, untied, scale)[0][:6] < 6) for scale in (0.06, 1e-9)])
     with_noise_known, as_if_none = np.mean(found, axis=0)
     assert with_noise_known > as_if_none + 0.3
+
+
+def test_the_correlation_matrix_is_the_nearest_to_the_noisy_one_cut_to_minus_one_and_one():
+    """Not always to the noisy one itself: three columns, one entry of which noise has taken beyond 1."""
+    noisy = np.array([[1.0, 1.6, 0.9], [1.6, 1.0, -0.5], [0.9, -0.5, 1.0]])
+    found, cut = nearest_correlation(noisy), np.clip(noisy, -1, 1)
+    np.testing.assert_allclose(found, nearest_correlation(cut), atol=1e-12)
+    # Of a grid of correlation matrices, none is nearer to the cut one, and some are to the noisy one.
+    values = np.linspace(-1, 1, 81)
+    a, b, c = (corner.ravel() for corner in np.meshgrid(values, values, values))
+    is_one = 1 + 2 * a * b * c - a**2 - b**2 - c**2 >= 0
+    every = np.stack([a, b, c], axis=1)[is_one]
+    above = np.triu_indices(3, 1)
+
+    def least(target):
+        return ((every - target[above]) ** 2).sum(axis=1).min(), ((found - target)[above] ** 2).sum()
+
+    nearest_of_grid, of_found = least(cut)
+    assert of_found <= nearest_of_grid + 1e-6
+    nearest_of_grid, of_found = least(noisy)
+    assert of_found > nearest_of_grid + 1e-3

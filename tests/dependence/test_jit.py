@@ -64,8 +64,12 @@ def test_an_upgrade_in_place_changes_scores(installed, tmp_path):
 def test_another_processor_has_machine_code_of_its_own(monkeypatch):
     assert jit._digest() == jit._DIGEST
     with monkeypatch.context() as patch:
-        patch.setattr(jit.binding, "get_host_cpu_name", lambda: "another")
+        patch.setattr(jit.numba.config, "CPU_NAME", "another")
         assert jit._digest() != jit._DIGEST
+        patch.setattr(jit.numba.config, "CPU_NAME", None)  # NUMBA_CPU_NAME is not set, then
+        here = jit._digest()
+        patch.setattr(jit.binding, "get_host_cpu_name", lambda: "another")
+        assert jit._digest() != here
     monkeypatch.setattr(jit.numba.config, "BOUNDSCHECK", not jit.numba.config.BOUNDSCHECK)
     assert jit._digest() != jit._DIGEST
 

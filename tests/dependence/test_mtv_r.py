@@ -301,6 +301,14 @@ def test_all_codes_apart_are_the_best_of_all_groupings_in_two():
         assert naive_total_variation(codes, side) == max(groupings)
 
 
+def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
+    """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
+    codes = np.arange(4000) % 8
+    assert AgainstClasses(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
+    all_apart = Family(8, 8, (Side(tuple(range(8)), 8),), penalty=0.0)
+    assert AgainstNumbers(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
+
+
 def test_a_boolean_feature_that_is_the_class_scores_one():
     codes = np.arange(200, dtype=np.uint32) % 2
     for n_classes in (2, 6):  # of which two are there

@@ -1,18 +1,22 @@
 """Noisy tables are drawn at their place, and hatched exactly where counts are within the noise."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas
 import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator
 
 from skdpmic import DPMICScorer
+from skdpmic.described import description_of_parts
 from skdpmic.plotting import NoisyCountsDisplay
 
 
 class Fitted(BaseEstimator):
     """What the display reads of a fitted estimator."""
 
-    def __init__(self, bounds=(0, 1), target_bounds=None, classes=None):
+    def __init__(self, bounds=(0, 1), target_bounds="data", classes=None):
         self.bounds = bounds
         self.target_bounds = target_bounds
         self.classes = classes
@@ -22,6 +26,8 @@ class Fitted(BaseEstimator):
         self.noise_scale_ = 2.0
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        measure = records = SimpleNamespace(n_parts=4, n_features=2)
+        self._described = description_of_parts(self, records, measure)
         return self
 
 
@@ -84,7 +90,7 @@ def test_a_cell_is_hatched_if_noise_alone_makes_so_much_of_nothing(pyplot, scale
     reach = int(np.argmax(within >= confidence))
     assert hatched(display) == [(i, j) for i, j in np.ndindex(15, 20) if counts[i, j] <= reach]
     (text,) = display.figure_.legends[0].get_texts()
-    assert text.get_text() == f"within the noise: {100 * confidence:g} % of it is at most {reach} records"
+    assert text.get_text() == f"within the noise: {100 * confidence:g}% of it is at most {reach} records"
 
 
 def test_cells_are_hatched_where_they_lie_on_the_axes_of_the_feature_and_the_target(pyplot):
@@ -136,3 +142,190 @@ def test_names_are_drawn_as_they_are(pyplot):
 def test_a_confidence_outside_is_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence must be a number in \(0, 1\)"):
         NoisyCountsDisplay.from_estimator(Fitted().fit(), 0, confidence=confidence)
+
+
+# --- Every kind of bounds -------------------------------------------------------------------------------------------
+
+DAY = np.datetime64("2024-01-01")
+# What bounds say, how many of its parts are below some values, of 12, and what is written at some places.
+SIDES = {
+    "range": ((0, 60), {5: 1, 30: 6}, []),
+    "log": ((0, 999, "log"), {0: 0, 999: 12}, ["0", "10", "100", "999"]),
+    "log of both signs": ((-999, 999, "log"), {0: 6}, ["-999", "-10", "0", "10", "999"]),
+    "knots": ([0, 1, 10, 100], {1: 4, 10: 8}, ["0", "1", "10", "100"]),
+    "dates": ((DAY, np.datetime64("2024-12-31")), {DAY: 0, np.datetime64("2024-07-01T12"): 5.99}, ["2024", "Jul"]),
+    "knots of dates": (
+        [DAY, np.datetime64("2024-02-01"), np.datetime64("2025-02-01")],
+        {np.datetime64("2024-02-01"): 6},
+        ["2024-01-01", "2024-02-01", "2025-02-01"],
+    ),
+    "durations": ((np.timedelta64(0, "h"), np.timedelta64(36, "h")), {np.timedelta64(18, "h"): 6}, ["0", "10", "30"]),
+}
+
+
+def in_order_of_values(values, bounds):
+    """Values and bounds as numbers, of dates those of matplotlib, of durations hours."""
+    if isinstance(bounds[0], np.datetime64):
+        from matplotlib.dates import date2num
+
+        return date2num(values)
+    return np.asarray(values) / np.timedelta64(1, "h") if isinstance(bounds[0], np.timedelta64) else np.asarray(values)
+
+
+def written_at(axis):
+    axis.figure.canvas.draw()
+    return dict(
+        zip(
+            [text.get_text().replace("\N{MINUS SIGN}", "-") for text in axis.get_ticklabels()],
+            axis.get_ticklocs(),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.parametrize("side", ["x", "y"])
+@pytest.mark.parametrize("kind", SIDES)
+def test_each_kind_of_bounds_is_drawn_in_its_own_units(pyplot, kind, side):
+    bounds, _, texts = SIDES[kind]
+    display = NoisyCountsDisplay(
+        np.arange(144).reshape(12, 12), **{"feature_bounds" if side == "x" else "target_bounds": bounds}, noise_scale=2
+    ).plot()
+    written = written_at(getattr(display.ax_, f"{side}axis"))
+    assert set(texts) <= set(written), written
+    assert list(written.values()) == sorted(written.values())
+
+
+def test_numbers_are_written_where_the_parts_have_them(pyplot):
+    """A value lies as far along a side as the share of parts that hold less."""
+    for kind in ("log", "log of both signs", "knots"):
+        bounds, below, _ = SIDES[kind]
+        display = NoisyCountsDisplay(np.zeros((12, 2)), feature_bounds=bounds).plot()
+        left, right = display.ax_.get_xlim()
+        places = {float(text): place for text, place in written_at(display.ax_.xaxis).items()}
+        for value, n_below in below.items():
+            assert (places[value] - left) / (right - left) * 12 == pytest.approx(n_below)
+    # sign(x) ln(1 + |x|), so 99 is two thirds of the way from 0 to 999
+    display = NoisyCountsDisplay(np.zeros((12, 2)), feature_bounds=(0, 999, "log")).plot()
+    right, places = display.ax_.get_xlim()[1], written_at(display.ax_.xaxis)
+    assert places["10"] / right == pytest.approx(np.log(11) / np.log(1000))
+
+
+def test_a_range_of_dates_or_durations_is_drawn_in_days_and_hours(pyplot):
+    for kind in ("dates", "durations"):
+        bounds, below, _ = SIDES[kind]
+        display = NoisyCountsDisplay(np.zeros((12, 2)), feature_name="stay", feature_bounds=bounds).plot()
+        left, right = in_order_of_values(list(bounds), bounds)
+        assert display.ax_.get_xlim() == pytest.approx((left, right))
+        for value, n_below in below.items():
+            (place,) = in_order_of_values([value], bounds)
+            assert (place - left) / (right - left) * 12 == pytest.approx(n_below, abs=0.1)
+    assert display.ax_.get_xlabel() == "stay (hours)"
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 1e-300),
+        (-8e307, 8e307),
+        (1e15, 1e15 + 2),
+        (0, 1e-300, "log"),
+        (1e15, 1e15 + 2, "log"),
+        (-8e307, 8e307, "log"),
+        [1e300, 2e300, 1e301],
+        (np.datetime64("-5000-01-01"), np.datetime64("20000-01-01")),
+        (np.datetime64(-(2**62), "D"), np.datetime64(2**62, "D")),
+        (np.datetime64("2020-01-01T00:00:00.000000"), np.datetime64("2020-01-01T00:00:00.000002")),
+        (np.timedelta64(0, "as"), np.timedelta64(2, "as")),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_bounds_of_any_size_are_drawn(pyplot, bounds):
+    display = NoisyCountsDisplay(np.arange(20).reshape(5, 4), feature_bounds=bounds, target_bounds=bounds).plot()
+    display.figure_.canvas.draw()
+    for ends in (display.ax_.get_xlim(), display.ax_.get_ylim()):
+        assert ends[0] < ends[1]
+        assert np.isfinite(ends).all()
+
+
+def mixed_table():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "age": rng.uniform(0, 100, 300),
+            "income": rng.lognormal(10, 1, 300),
+            "score": rng.uniform(0, 100, 300),
+            "admitted": pandas.Timestamp("2024-01-01") + pandas.to_timedelta(rng.integers(0, 365, 300), unit="D"),
+            "stay": pandas.to_timedelta(rng.integers(1, 48, 300), unit="h"),
+        }
+    )
+    bounds = {
+        "age": (0, 100),
+        "income": (0, 10**6, "log"),
+        "score": [0, 20, 50, 100],
+        "admitted": (pandas.Timestamp("2024-01-01"), pandas.Timestamp("2025-01-01")),
+        "stay": (pandas.Timedelta(0), pandas.Timedelta(hours=48)),
+    }
+    return frame, bounds
+
+
+TARGETS = {
+    "range": ("age", {"target_bounds": (0, 100)}),
+    "log": ("income", {"target_bounds": (0, 10**6, "log")}),
+    "knots": ("score", {"target_bounds": [0, 20, 50, 100]}),
+    "dates": ("admitted", {"target_bounds": (pandas.Timestamp("2024-01-01"), pandas.Timestamp("2025-01-01"))}),
+    "classes": ("stay", {"classes": [False, True]}),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_was_fitted_can_be_drawn_whatever_its_bounds(pyplot, target):
+    frame, bounds = mixed_table()
+    name, public = TARGETS[target]
+    y = frame[name] if target != "classes" else frame[name] > pandas.Timedelta(hours=10)
+    scorer = DPMICScorer(epsilon=10, mechanism="geometric", bounds=bounds, **public, B=12, c=2).fit(frame, y)
+    for feature in frame.columns:
+        display = NoisyCountsDisplay.from_estimator(scorer, feature)
+        display.figure_.canvas.draw()
+        assert display.ax_.get_xlabel().startswith(feature)
+    assert written_at(display.ax_.xaxis).keys() >= {"0.00", "1.00", "2.00"}  # days
+    expected = {"log": "10", "knots": "50", "classes": "True", "dates": "2024", "range": "40"}[target]
+    assert expected in {text.replace("\n", "") for text in written_at(display.ax_.yaxis)}
+
+
+def test_the_axes_are_those_of_the_fit_whatever_is_set_later(pyplot):
+    X = np.random.default_rng(0).random((100, 2))
+    public = {"bounds": (0, 9, "log"), "target_bounds": (0, 99, "log")}
+    scorer = DPMICScorer(epsilon=5, mechanism="geometric", B=12, c=2, **public).fit(X, X[:, 0])
+    scorer.set_params(bounds="nonsense", target_bounds=None)
+    display = NoisyCountsDisplay.from_estimator(scorer, 1)
+    assert {"0", "9"} <= written_at(display.ax_.xaxis).keys()
+    assert {"0", "99"} <= written_at(display.ax_.yaxis).keys()
+
+
+def test_the_axes_of_a_sketch_are_drawn_where_the_estimator_does_not_have_them(pyplot):
+    X = np.random.default_rng(0).random((100, 2))
+    options = {"epsilon": 5, "mechanism": "geometric"}
+    sketch = DPMICScorer(bounds=(0, 9, "log"), classes=["no", "yes"], B=12, c=2, **options).empty_sketch(
+        100, n_features=2
+    )
+    sketch.update(X, np.where(X[:, 0] > 0.5, "yes", "no"))
+    display = NoisyCountsDisplay.from_estimator(DPMICScorer(**options).fit_sketch(sketch), 0)
+    assert {"0", "9"} <= written_at(display.ax_.xaxis).keys()
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["no", "yes"]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.exceptions.PrivacyLeakWarning")
+def test_a_range_that_was_read_from_the_data_is_not_kept(pyplot):
+    X = np.random.default_rng(0).random((100, 2))
+    public = {"bounds": "data", "target_bounds": "data"}
+    scorer = DPMICScorer(epsilon=5, mechanism="geometric", B=12, c=2, **public).fit(X, X[:, 0])
+    display = NoisyCountsDisplay.from_estimator(scorer, 0)
+    n_parts = scorer.noisy_counts_.shape[1]
+    assert tuple(display.image_.get_extent()) == (0, n_parts, -0.5, n_parts - 0.5)
+
+
+def test_bounds_that_cannot_be_are_refused_before_anything_is_drawn(pyplot):
+    with pytest.raises(ValueError, match="feature_bounds must be"):
+        NoisyCountsDisplay(np.zeros((2, 3)), feature_bounds=(1, 0)).plot()
+    assert not pyplot.get_fignums()

@@ -51,6 +51,20 @@ def test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up(noise):
     assert (p_values <= tail(SCORES, SHARES, noise, least - step) + 1e-12).all()
 
 
+@ANY_NOISE
+def test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger(noise):
+    """Of any law that keeps to the bound, none has a larger tail; here one of scores between the points."""
+    points = np.array([0.0, 0.1, 0.3, 1.0])
+    bound = SimpleNamespace(
+        scores=points, tails=np.array([1.0, *(SHARES[SCORES >= point].sum() for point in points[1:])])
+    )
+    least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
+    p_values = BoundedLaw(bound).p_values(least, noise, 1, 0)
+    assert (p_values >= tail(SCORES, SHARES, noise, least) - 1e-12).all()
+    larger = points[np.minimum(np.searchsorted(points, SCORES, side="right"), 3)]
+    assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()
+
+
 @pytest.mark.parametrize("law", [BoundedLaw(bound_of_known_law()), AveragedLaw("kendall", 20, 2)])
 @ANY_NOISE
 def test_p_values_do_not_rise_with_the_score_and_a_score_of_0_says_nothing(law, noise):

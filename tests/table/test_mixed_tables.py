@@ -354,6 +354,22 @@ def test_sparse_matrices_are_scored_as_dense_ones(kind, statistic):
     np.testing.assert_array_equal(weighted, dense * np.array(expected))
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
+def test_entries_of_one_place_of_a_sparse_matrix_add_up(kind):
+    """As scipy says of matrices that are not in canonical format."""
+    parts = np.arange(N) % 3 == 0, np.arange(N) % 4 == 0, np.arange(N) % 5 == 0
+    places = np.concatenate([np.flatnonzero(part) for part in parts])
+    order = np.argsort(places, kind="stable") if kind is sparse.csr_array else np.arange(len(places))
+    ends = np.searchsorted(places[order], np.arange(N + 1)) if kind is sparse.csr_array else [0, len(places)]
+    columns_or_rows = np.zeros(len(places), dtype=int) if kind is sparse.csr_array else places
+    matrix = kind((np.ones(len(places)), columns_or_rows, ends), shape=(N, 1))
+    dense, scorer = sum(part.astype(float) for part in parts)[:, None], exact(bounds=(0, 3), categories=None)
+    assert not matrix.has_canonical_format
+    assert (matrix.toarray() == dense).all()
+    several = dense[:, 0] > 1.0
+    assert scorer.fit(matrix, several).scores_.tolist() == scorer.fit(dense, several).scores_.tolist()
+
+
 def test_a_sparse_matrix_is_never_made_dense_as_a_whole(monkeypatch):
     X = sparse.random(2000, 50, 0.05, random_state=0, format="csc")
     for name in ("toarray", "todense"):

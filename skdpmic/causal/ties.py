@@ -1,0 +1,64 @@
+"""Warnings of columns with many ties, which tests of Kendall's correlations are not made for.
+
+Types of columns are declared, and shares of untied pairs are released with noise: values are never looked at.
+"""
+
+import warnings
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from skdpmic.checks.readable import some
+from skdpmic.dependence.correlation_matrices import known_shares
+from skdpmic.table.tables import as_frame, is_frame
+
+_FEW_TIES = 0.99  # of pairs are untied: from about 0.97 down, chains of 20,000 records get edges that are not there
+
+_ASSUMED = (
+    "A table of numbers is tested by Kendall's correlations, on the assumption that values hardly ever repeat. Where "
+    "they often do, edges appear that are not there: columns that are independent given such a column do not look so."
+)
+_WAY_ROUND = (
+    "Give the public labels of all columns in categories; columns of many values can be cut at public edges first, "
+    "as numpy.digitize does, and the numbers of the parts be the labels."
+)
+
+
+def declared_to_repeat(X):
+    """The numbers of the columns of a table whose types say that values repeat: booleans, integers and categories."""
+    if is_frame(X):
+        schema = as_frame(X).head(0)
+        return [j for j in range(schema.shape[1]) if _repeats(schema[:, j].dtype)]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biu":
+        return list(range(X.shape[1]))
+    return []
+
+
+def _repeats(dtype):
+    return dtype.is_integer() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)
+
+
+def warn_of_declared_ties(columns, names, stacklevel):
+    """Warn, before the charge, of columns from :func:`declared_to_repeat`."""
+    if columns:
+        warnings.warn(
+            f"the types of {_named(columns, names)} are boolean, integer or categorical, so values may repeat. "
+            f"{_ASSUMED} {_WAY_ROUND} Integers that hardly repeat may be given as floats, which are not warned of.",
+            stacklevel=stacklevel + 1,
+        )
+
+
+def warn_of_released_ties(untied_shares, noise_scale, names, stacklevel, *, but):
+    """Warn, after the release, of columns of whose pairs many are tied, as the noisy shares show; not of some."""
+    shares = known_shares(untied_shares, min(noise_scale, 1.0))
+    columns = [j for j in np.flatnonzero(shares < _FEW_TIES).tolist() if j not in but]
+    if columns:
+        warnings.warn(
+            f"untied_shares_ of {_named(columns, names)} are below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
+            f"{_WAY_ROUND} That is a release of its own; this one is paid for, and kept.",
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _named(columns, names):
+    return some([j if names is None else str(names[j]) for j in columns])

@@ -1,0 +1,177 @@
+"""One side of a picture of parts: where they lie on an axis, and what is written there, in the user's own units."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic.plotting.figures import label_of
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Knots, LogRange, Range
+from skdpmic.table.bounds import axis_of
+
+_UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
+_YEARS_OF_MATPLOTLIB = -62_135_596_800.0, 253_402_300_799.0  # seconds since 1970: from year 1 to year 9999
+_LAST_DATE = 2.0**53  # seconds since 1970 that are exact in a float, and a date in numpy
+_LEAST_SECONDS = 1e-3  # between two dates, which matplotlib takes in floating-point days
+_LEAST_WIDTH, _MOST_WIDTH = 1e-100, 1e100  # of a range that matplotlib draws without an overflow
+_LEAST_SHARE = 1e-9  # of its ends that the width of such a range is
+_MOST_TICKS = {NUMBERS: 10, DURATIONS: 10, DATES: 4}
+
+
+class Side(NamedTuple):
+    """Parts of equal size along one side of a picture."""
+
+    ends: tuple[float, float]
+    n_parts: int
+    ticks: list | None = None  # where something is written; None leaves that to matplotlib
+    texts: list | None = None
+    are_dates: bool = False
+    unit: str | None = None  # what matplotlib's numbers are in
+
+    @property
+    def edges(self):
+        """Where the parts begin and end: (n_parts + 1,)."""
+        return np.linspace(*self.ends, self.n_parts + 1)
+
+    def write(self, axis, name):
+        """Write the name and the ticks at an axis of matplotlib."""
+        axis.set_label_text(name if self.unit is None else f"{name} ({self.unit})")
+        if self.ticks is not None:
+            axis.set_ticks(self.ticks, labels=self.texts)
+        elif self.are_dates:
+            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+            locator = AutoDateLocator(maxticks=8)
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(ConciseDateFormatter(locator))
+
+
+def side_of_classes(labels):
+    """A side that has one part for each label."""
+    n = len(labels)
+    return Side((-0.5, n - 0.5), n, list(range(n)), [label_of(label) for label in labels])
+
+
+def side_of_range(bounds, n_parts, name):
+    """A side that is cut as `bounds` say.
+
+    Parameters
+    ----------
+    bounds : entry of `bounds` as a user gives it, or its axis; None
+        None numbers the parts.
+    n_parts : int
+    name : str
+        What an error is to call the bounds.
+    """
+    if bounds is None:
+        return Side((0, n_parts), n_parts)
+    axis = bounds if isinstance(bounds, Range | LogRange | Knots) else axis_of(bounds, name)
+    if axis.of == DATES and max(map(abs, axis.bounds)) > _LAST_DATE:
+        return Side((0, n_parts), n_parts)
+    if isinstance(axis, LogRange):
+        return _logarithmic(axis, n_parts)
+    if isinstance(axis, Knots):
+        return _between_knots(axis, n_parts)
+    return _even(axis, n_parts)
+
+
+def _even(axis, n_parts):
+    """Parts that are equal in the user's own units, which matplotlib writes itself if it can."""
+    lower, upper = axis.bounds
+    in_years = _YEARS_OF_MATPLOTLIB[0] <= lower and upper <= _YEARS_OF_MATPLOTLIB[1]
+    if axis.of == DATES and in_years and upper - lower >= _LEAST_SECONDS:
+        from matplotlib.dates import date2num
+
+        return Side(tuple(map(float, date2num([_date(lower), _date(upper)]))), n_parts, are_dates=True)
+    unit, seconds = _unit_of(axis)
+    ends = lower / seconds, upper / seconds
+    if axis.of == DATES or not _can_be_drawn(*ends):
+        return _between_knots(Knots(tuple(lower + np.linspace(0, 1, 5) * (upper - lower)), axis.of), n_parts)
+    return Side(ends, n_parts, unit=unit)
+
+
+def _can_be_drawn(lower, upper):
+    """Whether matplotlib's arithmetic is good enough for a range."""
+    return max(_LEAST_WIDTH, _LEAST_SHARE * max(abs(lower), abs(upper))) < upper - lower < _MOST_WIDTH
+
+
+def _between_knots(axis, n_parts):
+    """Parts between knots, which lie at equal distances."""
+    last, most = len(axis.knots) - 1, _MOST_TICKS[axis.of]
+    step = -(-last // most)
+    ticks = [*range(0, max(last - step + 1, 1), step), last]  # none so near the last that the two run together
+    unit, seconds = _unit_of(axis)
+    values = [axis.knots[k] for k in ticks]
+    texts = _dates(values) if axis.of == DATES else _numbers([value / seconds for value in values])
+    return Side((0.0, float(last)), n_parts, ticks, texts, unit=unit)
+
+
+def _logarithmic(axis, n_parts):
+    """Parts of equal width in the logarithm: the ends are written, and round numbers wherever there is room."""
+    ends = lo, hi = axis.scale
+    if not _can_be_drawn(lo, hi):
+        return _between_knots(Knots(axis.bounds[:2]), n_parts)
+    values, places = [axis.lower, axis.upper], [lo, hi]
+    for value in _round_numbers(axis.lower, axis.upper):
+        place = float(axis.place(np.array([value]))[0])
+        if min(abs(place - other) for other in places) >= (hi - lo) / _MOST_TICKS[NUMBERS]:
+            values.append(value)
+            places.append(place)
+    order = np.argsort(places)
+    return Side(ends, n_parts, [places[i] for i in order], _numbers([values[i] for i in order]))
+
+
+def _round_numbers(lower, upper):
+    """Round numbers between two others, the roundest first; where there are few, quarters of the way as well."""
+    first, last = -3, math.ceil(math.log10(max(abs(lower), abs(upper), 1.0)))
+    # Powers of ten from 1 on, every one, or every few of many.
+    few = range(0, last + 1, max(1, -(-last // _MOST_TICKS[NUMBERS])))
+    tens, tenths = [10.0**power for power in few], [10.0**power for power in range(-1, first - 1, -1)]
+    between = [digit * 10.0**power for power in range(first, last) for digit in (2, 5)]
+    sizes = (0.0, *tens, *tenths, *between)
+    found = [value for size in sizes for value in (size, -size) if lower < value < upper]
+    return found if len(found) >= 3 else found + (lower + np.array([0.5, 0.25, 0.75]) * (upper - lower)).tolist()
+
+
+# --- As text ----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(values):
+    """Numbers as text, with as many digits as distinguish them."""
+    for digits in range(3, 18):
+        texts = [_number(value, digits) for value in values]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+def _number(value, digits):
+    if value != 0 and not 1e-4 <= abs(value) < 1e7:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    else:
+        text = np.format_float_positional(value + 0.0, precision=digits, fractional=False, trim="-")
+    return text.replace("-", "\N{MINUS SIGN}")  # as matplotlib writes it
+
+
+def _date(seconds):
+    return np.datetime64(round(seconds * 1e6), "us") if abs(seconds) < 1e12 else np.datetime64(round(seconds), "s")
+
+
+def _dates(values):
+    """Dates as text, no finer than distinguishes them."""
+    dates = np.array([np.datetime64(int(value), "s") for value in values])
+    texts = [np.datetime_as_string(dates, unit=unit).tolist() for unit in ("D", "m", "s")]
+    texts.append([str(_date(value)) for value in values])
+    distinct = next((text for text in texts if len(set(text)) == len(text)), texts[-1])
+    return [text.replace("T", "\n") for text in distinct]
+
+
+def _unit_of(axis):
+    """In what unit durations are written: the longest that the whole range is at least twice; of others, none."""
+    if axis.of != DURATIONS:
+        return None, 1.0
+    width = axis.bounds[-1] - axis.bounds[0]
+    return next((unit for unit in _UNITS.items() if width >= 2 * unit[1]), ("seconds", 1.0))

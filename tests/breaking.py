@@ -1,0 +1,107 @@
+"""Break one place of the package, found by the name of its function and by its code, however that is laid out."""
+
+import ast
+import functools
+import textwrap
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "skdpmic"
+
+
+def broken(mutant):
+    """The file that the mutant is in, relative to the package, and its source with the one change."""
+    file, scope = _scope(mutant.where)
+    places = _places(scope, _code(mutant.old))
+    if len(places) != 1:
+        raise ValueError(f"{mutant.old!r} is {len(places)} times in {mutant.where}, not once: mend the list of mutants")
+    return file.relative_to(PACKAGE), _spliced(file.read_bytes(), *places[0], mutant.new)
+
+
+def changes_nothing(mutant):
+    """Whether old and new are the same code."""
+    return _dump(_code(mutant.old)) == _dump(_code(mutant.new))
+
+
+# --- Where
+
+
+def _scope(where):
+    """The one file and node whose full name, such as "package.module.Class.method", ends in this one."""
+    found = [place for name, place in _names() if f".{name}".endswith(f".{where}")]
+    if len(found) != 1:
+        raise ValueError(f"{where!r} names {len(found)} places of the package, not one: mend the list of mutants")
+    return found[0]
+
+
+@functools.cache
+def _names():
+    """The full name of every module, class, function and constant, with its file and node."""
+    names = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        tree = ast.parse(file.read_bytes())
+        names += [(name, (file, node)) for name, node in [(module, tree), *_inside(tree, module)]]
+    return names
+
+
+def _inside(scope, prefix):
+    """What is defined or assigned in a module or a class, by full name."""
+    for node in scope.body:
+        names = [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else []
+        if isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        yield from ((f"{prefix}.{name}", node) for name in names)
+        if isinstance(node, ast.ClassDef):
+            yield from _inside(node, f"{prefix}.{node.name}")
+
+
+# --- What
+
+
+def _code(text):
+    """An expression, in a list by itself, or statements."""
+    statements = ast.parse(textwrap.dedent(text)).body
+    return [statements[0].value] if len(statements) == 1 and isinstance(statements[0], ast.Expr) else statements
+
+
+def _dump(nodes):
+    return [ast.dump(node) for node in nodes]
+
+
+def _places(scope, code):
+    """The first and the last node of each place inside `scope` that has this code."""
+    kind, wanted = type(code[0]), _dump(code)
+    runs = _expressions(scope) if isinstance(code[0], ast.expr) else _runs_of_statements(scope, len(code))
+    return [(run[0], run[-1]) for run in runs if type(run[0]) is kind and _dump(run) == wanted]
+
+
+def _expressions(node):
+    if isinstance(node, ast.expr):
+        yield [node]
+    if not isinstance(node, ast.JoinedStr):  # inside which Python 3.11 does not know where an expression is
+        for child in ast.iter_child_nodes(node):
+            yield from _expressions(child)
+
+
+def _runs_of_statements(scope, length):
+    if isinstance(scope, ast.stmt):
+        yield [scope]
+    for node in ast.walk(scope):
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list):
+                yield from (block[i : i + length] for i in range(len(block) - length + 1))
+
+
+# --- The change
+
+
+def _spliced(source, first, last, new):
+    """The source with `new` in place of these nodes; nothing else changes."""
+    lines = source.splitlines(keepends=True)
+    start = sum(map(len, lines[: first.lineno - 1])) + first.col_offset
+    end = sum(map(len, lines[: last.end_lineno - 1])) + last.end_col_offset
+    new = textwrap.dedent(new)
+    if isinstance(first, ast.expr) and isinstance(_code(new)[0], ast.expr):
+        new = f"({new})"
+    new = textwrap.indent(new, " " * first.col_offset).lstrip()
+    return source[:start] + new.encode() + source[end:]

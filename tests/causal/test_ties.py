@@ -1,0 +1,157 @@
+"""Columns with many ties are warned of: from their types before the charge, from released shares after it."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from skdpmic import BudgetError, BudgetLedger, PrivatePC
+from skdpmic.causal.ties import declared_to_repeat
+
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.exceptions.PrivacyLeakWarning")
+
+N = 2000
+
+
+def chain(n=N, seed=0):
+    """x -> z -> y, without ties."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    z = x + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "z": z, "y": z + rng.normal(size=n)})
+
+
+def cut(column, n_parts):
+    return np.digitize(column, np.linspace(-3, 3, n_parts + 1)[1:-1])
+
+
+def private(**parameters):
+    return PrivatePC(**{"epsilon": 20, "delta": 1e-6, "random_state": 0} | parameters)
+
+
+def warned(table, estimator=None):
+    """The warnings of a fit that are of ties."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (estimator or private()).fit(table)
+    assert all(warning.filename == __file__ for warning in caught)
+    return [
+        str(warning.message)
+        for warning in caught
+        if "values" in str(warning.message) and "repeat" in str(warning.message)
+    ]
+
+
+TABLES = {
+    "array of integers": lambda t: (100 * t).to_numpy().astype(np.int32),
+    "pandas": lambda t: t.assign(z=t["z"] > 0),
+    "pandas, nullable": lambda t: t.assign(z=pd.array(cut(t["z"], 10), dtype="Int64")),
+    "pandas, categories": lambda t: t.assign(z=pd.Categorical(cut(t["z"], 10))),
+    "polars": lambda t: pl.DataFrame({name: t[name].to_numpy() for name in t}).with_columns(
+        pl.col("z").round().cast(int)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_a_column_whose_type_repeats_values_is_warned_of_by_name(make):
+    table = make(chain())
+    (message,) = warned(table)
+    assert (r"['z']" if hasattr(table, "columns") else "[0, 1, 2]") in message
+    assert "boolean, integer or categorical" in message
+    assert "categories" in message
+
+
+def test_columns_without_ties_are_not_warned_of():
+    table = chain()
+    dates = table.assign(x=pd.Timestamp("2024-01-01") + pd.to_timedelta(table["x"], unit="D"))
+    for each in (table, table.to_numpy(), table.to_numpy().tolist(), dates):
+        assert warned(each) == []
+
+
+def test_a_table_of_labels_is_not_warned_of():
+    assert warned(chain() > 0) == []
+    assert warned(chain().apply(cut, n_parts=4), private(categories=dict.fromkeys("xyz", range(4)))) == []
+
+
+def test_the_warning_of_types_comes_before_the_charge(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=100, delta=1e-3)
+    estimator = private(ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="the types of")
+        with pytest.raises(UserWarning, match="the types of"):
+            estimator.fit(TABLES["pandas"](chain()))
+    assert ledger.spent() == (0.0, 0.0)
+    assert not hasattr(estimator, "untied_shares_")
+    full = BudgetLedger(tmp_path / "full.db", epsilon=1e-3, delta=1e-3)
+    with pytest.warns(UserWarning, match="the types of"), pytest.raises(BudgetError):
+        private(ledger=full).fit(TABLES["pandas"](chain()))
+
+
+def test_the_warning_of_types_does_not_depend_on_the_values():
+    """Whether all values are the same or none, the same words come before the charge."""
+    for dtype in (bool, np.int64):
+        messages = set()
+        for z in (np.zeros(N), np.arange(N), np.arange(N) % 2):
+            messages.update(text for text in warned(chain().assign(z=z.astype(dtype))) if text.startswith("the types"))
+        assert len(messages) == 1
+
+
+def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_release_is_kept(tmp_path):
+    table = chain()
+    table["z"] = cut(table["z"], 10).astype(float)
+    (message,) = warned(table)
+    assert message.startswith("untied_shares_ of ['z'] are below 0.99")
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=100, delta=1e-3)
+    estimator = private(ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="untied_shares_")
+        with pytest.raises(UserWarning, match="untied_shares_"):
+            estimator.fit(table)
+    assert ledger.spent()[0] > 0
+    assert estimator.untied_shares_[1] < 0.95
+    assert estimator.cpdag_.shape == (3, 3)
+
+
+def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
+    """Tables with and without ties are warned of in the same words if the released shares are the same."""
+    from skdpmic.noisy_matrix import NoisyMatrix
+
+    def release(*arguments):
+        released = original(*arguments)
+        return released | {"untied_shares_": np.array([1.0, 0.5, 1.0])}
+
+    original = NoisyMatrix.release
+    monkeypatch.setattr(NoisyMatrix, "release", release)
+    tied = chain().assign(x=np.zeros(N))
+    assert warned(chain()) == warned(tied) != []
+
+
+def test_shares_that_noise_may_have_made_are_not_warned_of():
+    table = chain(200)
+    assert warned(table, private(epsilon=0.5)) == []
+
+
+def test_no_warning_quotes_a_value():
+    table = chain().assign(z=np.where(np.arange(N) == 7, 987654321, 3)).astype({"z": np.int64})
+    for each in (table, table.astype(float)):
+        assert not re.search("987654321", " ".join(warned(each)))
+
+
+def test_sparse_tables_and_lists_declare_nothing():
+    assert declared_to_repeat(sparse.csr_array(np.eye(4, dtype=np.int64))) == []
+    assert declared_to_repeat([[1, 2], [3, 4]]) == []
+
+
+def test_a_tied_column_makes_an_edge_that_is_not_there():
+    """What the warning says: of a chain, the ends get an edge once the middle is cut into parts."""
+    table = chain(20_000)
+    tied = table.assign(z=cut(table["z"], 10).astype(float))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not private().fit(table).skeleton_.loc["x", "y"]
+        assert private().fit(tied).skeleton_.loc["x", "y"]
