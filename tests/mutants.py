@@ -57,6 +57,7 @@ TWO_WAY_NOISE = (
     "test_the_variance_of_the_noise_is_the_least_integer_that_keeps_to_rho[sizes0-1-1.0-1e-06]"
 )
 
+BY_ITSELF = "table/test_each_record_by_itself.py"
 PARTS_LAW = "privacy/test_randomized_response.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
 PARTS, SCORER = "two_party/test_randomized_parts.py", "two_party/test_scorer.py"
 COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
@@ -152,7 +153,7 @@ MUTANTS = [
            "pairs/test_conditional.py::test_the_worst_neighbours_lose_epsilon_and_no_more[kendall-1.0-6]"),
     Mutant("_mean", "2 * quotient(numerator + n * common, 2 * n * common) - 1", "numerator / (n * common)",
            ON_THE_GRID),
-    Mutant("_as_column", "without_data(np.asarray, strata, dtype=object)", "without_data(np.asarray, strata)",
+    Mutant("_as_column", "as_objects(strata)", "strata",
            "table/test_strata.py::test_one_record_decides_no_stratum_but_its_own"),
     # --- All correlations at once
     Mutant("kendall_matrix_squared_sensitivity", "4 * (n_columns**2 // 4)", "2 * (n_columns**2 // 4)",
@@ -286,7 +287,8 @@ MUTANTS = [
            "table/test_values.py::test_labels_of_every_type_are_codes[polars]"),
     Mutant("_codes_of_text", "n_labels + 1", "n_labels",
            "table/test_values.py::test_labels_of_every_type_are_codes[category]"),
-    Mutant("_codes_of_objects", "codes[others[_missing(values[others])]] = n_labels + 1", "pass",
+    Mutant("as_codes", "np.full(len(column), len(labels) + 1, dtype=np.uint32)",
+           "np.full(len(column), len(labels), dtype=np.uint32)",
            "table/test_values.py::test_labels_of_every_type_are_codes[objects]"),
     Mutant("decoded", "array = array.cast(array.type.value_type)", "pass",
            "table/test_values.py::test_dictionaries_of_pyarrow_keep_their_missing_values"),
@@ -306,6 +308,44 @@ MUTANTS = [
     Mutant("_TopK.release", "to_grid(np.broadcast_to(handicaps, scores.shape))",
            "0 * to_grid(np.broadcast_to(handicaps, scores.shape))",
            "test_kinds_compared.py::test_handicaps_are_taken_off_in_whole_steps_of_the_noise"),
+    # --- A record becomes numbers by itself
+    Mutant("as_objects", "without_data(np.array, values, dtype=object)", "without_data(np.array, values)",
+           f"{BY_ITSELF}::test_no_record_moves_another_to_another_stratum[list]"),
+    Mutant("as_objects", "isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values)))",
+           "False", f"{BY_ITSELF}::test_rows_may_be_arrays_of_dates"),
+    Mutant("make_target", "as_objects(y)", "y", f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[list]"),
+    Mutant("PrivateEstimatorOfPieces._count_batches",
+           "as_objects(as_frame(y, 'y').to_native().to_series() if is_lazy(y) else y)", "y",
+           f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[lazy]"),
+    Mutant("open_table", "as_objects(X)", "X", f"{BY_ITSELF}::test_the_unit_of_one_date_of_a_feature_changes_no_score"),
+    Mutant("_floats", "present.astype", "lambda kind: np.array(present.tolist()).astype(kind)",
+           f"{BY_ITSELF}::test_one_numeral_changes_no_score"),
+    Mutant("_one_of_each_type", "return values", "pass",
+           "table/test_values.py::test_arrays_of_no_dimension_say_for_themselves_what_they_hold"),
+    Mutant("plain_number", "isinstance(value, Integral | np.bool_)", "False",
+           f"{BY_ITSELF}::test_a_label_of_the_target_is_compared_exactly"),
+    Mutant("as_codes", "not all(map(_IS_LABEL[kind], types))", "False",
+           "table/test_values.py::test_a_label_of_another_type_than_numbers_is_an_error_that_names_the_column[column0]"),
+    Mutant("_holds_objects", "series.to_native().dtype == object", "False",
+           "table/test_values.py::test_a_type_tells_what_a_column_holds[column10-objects]"),
+    Mutant("_codes_of_text", "series = series.cast(nw.String)", "pass",
+           "table/test_values.py::test_an_enum_need_not_declare_all_public_labels"),
+    Mutant("targets._codes_of_objects", "not all(map(is_label, set(map(type, y))))", "False",
+           f"{BY_ITSELF}::test_a_label_of_the_target_is_of_the_type_of_the_classes"),
+    Mutant("check_classes", 'refuse_missing(labels, "classes")', "pass",
+           "table/test_axes.py::test_a_missing_value_is_no_label[nan]"),
+    Mutant("labels_of", "refuse_missing(array, name)", "pass",
+           "table/test_axes.py::test_a_missing_value_is_no_label[nan]"),
+    Mutant("as_frame", "read_by_engine(name, X.collect)", "X.collect()", "checks/test_canary.py::"
+           "test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it[ranks-lazy, failing]"),
+    Mutant("as_frame", "read_by_engine(name, nw.DataFrame.from_arrow, X, backend=backend)",
+           "nw.DataFrame.from_arrow(X, backend=backend)", "checks/test_canary.py::"
+           "test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it[ranks-stream, failing]"),
+    Mutant("_merged_where_they_are", 'read_by_engine("X or y", dask.compute, sketches[0])', "dask.compute(sketches[0])",
+           "checks/test_canary.py::"
+           "test_a_dask_collection_that_cannot_be_read_is_refused_without_a_word_of_it[failing]"),
+    Mutant("_numbered", "Exception", "TypeError", "checks/test_canary.py::"
+           "test_labels_of_people_that_cannot_be_compared_are_refused_without_a_word_of_them[own words]"),
     Mutant("seconds_of", "value.astimezone(datetime.UTC)", "value",
            "checks/test_readable.py::test_times_of_other_zones_are_the_same_instants"),
     Mutant("targets._as_numbers", "np.isnan(values).any()", "False",
@@ -509,7 +549,7 @@ MUTANTS = [
            "counting/test_streams.py::test_every_engine_gives_the_same_bytes[40-pandas]"),
     Mutant("count_stream", "empty.empty()", "empty",
            "counting/test_streams.py::test_every_engine_gives_the_same_bytes[131072-Polars]"),
-    Mutant("_without_words", "type(error).__name__", "str(error)",
+    Mutant("read_by_engine", "type(error).__name__", "str(error)",
            "counting/test_streams.py::test_what_an_engine_says_when_it_fails_is_not_repeated[Polars]"),
     Mutant("_plain", "field + 0.0 if isinstance(field, float) else field", "field",
            "counting/test_sketch_bytes.py::test_equal_sketches_have_equal_bytes[here0-there0]"),

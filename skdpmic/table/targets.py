@@ -1,6 +1,7 @@
 """The two kinds of target: numbers, with public bounds where these are needed, and public classes."""
 
 import numbers
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,6 @@ from skdpmic.table.values import (
     is_type_of_text,
     kind_of,
     plain_number,
-    plain_text,
 )
 
 
@@ -160,11 +160,12 @@ def _codes_of_array(y, labels):
 
 def _codes_of_objects(y, labels):
     """The number of each label, found by itself: in an array of one type, a float would make floats of all."""
-    is_one, plain = _LABELS[labels.dtype.kind if labels.dtype.kind in "US" else "number"]
-    if not all(map(is_one, set(map(type, y)))):
+    is_label = _IS_LABEL.get(labels.dtype.kind, is_type_of_numbers)
+    if not all(map(is_label, set(map(type, y)))):
         raise ValueError(_NO_CLASSES)
     code_of = {label: code for code, label in enumerate(labels.tolist())}
-    codes = without_data(lambda: np.fromiter((code_of.get(plain(label), -1) for label in y), np.int64, len(y)))
+    given = map(plain_number, y) if _is_number(labels) else y.tolist()
+    codes = without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
     if (codes < 0).any():
         raise ValueError(_OTHER_LABEL)
     return codes
@@ -172,11 +173,7 @@ def _codes_of_objects(y, labels):
 
 _NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
 _OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
-_LABELS = {
-    "U": (is_type_of_text, plain_text),
-    "S": (lambda kind: issubclass(kind, bytes), bytes),
-    "number": (is_type_of_numbers, plain_number),
-}
+_IS_LABEL = {"U": is_type_of_text, "S": lambda kind: issubclass(kind, bytes)}
 
 
 def _of_own_type(labels):

@@ -192,13 +192,9 @@ def as_codes(column, labels, name):
     column = column.astype(object)
     missing = is_missing(column)
     present = column[~missing]
-    types = set(map(type, present))
-    if not all(map(_IS_LABEL[kind], types)):
+    if not all(map(_IS_LABEL[kind], set(map(type, present)))):
         raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
-    if kind == NUMBERS:
-        found = _codes_of_numbers(_floats(present), labels)
-    else:
-        found = _codes_of_objects(present.tolist() if types <= {str} else list(map(plain_text, present)), labels)
+    found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present), labels)
     codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
     codes[~missing] = found
     return codes
@@ -215,11 +211,6 @@ def is_type_of_numbers(kind):
 
 
 _IS_LABEL = {TEXT: is_type_of_text, NUMBERS: is_type_of_numbers}
-
-
-def plain_text(value):
-    """Text without its subclass: a member of an enumeration is not found by what it holds."""
-    return str.__str__(value)
 
 
 def plain_number(value):
@@ -279,9 +270,10 @@ def decoded(array):
     return array.cast(text) if str(array.type) == "string_view" else array
 
 
-def _codes_of_objects(texts, labels):
+def _codes_of_strings(texts, labels):
     code_of = dict(zip(labels, range(len(labels)), strict=True))
-    return np.fromiter(map(code_of.get, texts, repeat(len(labels))), np.uint32, len(texts))
+    found = map(code_of.get, texts.tolist(), repeat(len(labels)))
+    return without_data(lambda: np.fromiter(found, np.uint32, len(texts)))
 
 
 def _codes_of_numbers(values, labels):

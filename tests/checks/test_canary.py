@@ -211,7 +211,9 @@ def test_a_dask_collection_that_cannot_be_read_is_refused_without_a_word_of_it(X
     pytest.importorskip("dask.dataframe")
     import dask.array
 
-    refuses(lambda X: DPMICScorer(**NAMED).fit(X, dask.array.from_array(SHARES, chunks=N // 2)), X())
+    y = dask.array.from_array(SHARES, chunks=N // 2)
+    refuses(lambda X: DPMICScorer(**NAMED).fit(X, y), X())  # whose rows are counted first, for B
+    refuses(lambda X: DPMICScorer(**NAMED, B=9, c=2).fit(X, y), X())
     refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X, X["a"]), X())
 
 
@@ -293,6 +295,7 @@ class FailsToCompare:
         lambda: failing_lazy_frame().select("a"),
         lambda: TEXT,
     ],
+    ids=["a list", "not hashable", "own words", "own comparison", "a set", "lazy", "text"],
 )
 def test_labels_of_people_that_cannot_be_compared_are_refused_without_a_word_of_them(groups):
     refuses(lambda groups: DPMICScorer(**PUBLIC, max_rows_per_group=1).fit(X, SHARES, groups=groups), groups())

@@ -36,7 +36,7 @@ from skdpmic.table.strata import read_strata
 N, DRAWS = 8, 5
 
 
-class Numeral(str, enum.Enum):  # noqa: UP042 - as people write it, and hashed by its name
+class Numeral(str, enum.Enum):  # noqa: UP042 - as people write it
     HALF = "0.5"
 
 
@@ -159,11 +159,16 @@ def are_the_same(here, there):
     )
 
 
+def few_of(rng, pools):
+    """Pools of one or two values each, so that tables are drawn whose columns are all of one type but for one value."""
+    return [[pool[j] for j in rng.integers(len(pool), size=rng.integers(1, 3))] for pool in pools]
+
+
 def check_others(read, pools, container, seed=0):
-    """What `read` gives of a table, less its last record, whatever this is; that of each record alone, too."""
+    """What `read` gives of a table, less its last record, whatever this is."""
     rng = np.random.default_rng(seed)
     for _ in range(DRAWS):
-        others = drawn(rng, pools, N)
+        others = drawn(rng, few_of(rng, pools), N)
         tables = [read(container([*others, last])) for last in drawn(rng, pools, 3)]
         first = [column[:N] for column in tables[0]]
         assert all(are_the_same(first, [column[:N] for column in table]) for table in tables)
@@ -335,6 +340,13 @@ def test_the_unit_of_one_date_changes_no_score(X):
         assert score == 1
 
 
+def test_the_unit_of_one_date_of_a_feature_changes_no_score():
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=DAYS, classes=[0, 1], B=4, c=1)
+    for unit in UNITS[3:-1]:
+        X = [[FAR]] * 50 + [[NEAR]] * 49 + [[NEAR.astype(f"M8[{unit}]")]]
+        assert scorer.fit(X, [0] * 50 + [1] * 50).scores_ == [1]
+
+
 def test_one_numeral_changes_no_score():
     public = {"bounds": {0: (0, 1.4)}, "categories": {1: ["a", "b"]}, "classes": [0, 1], "B": 4, "c": 1}
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **public)
@@ -344,6 +356,25 @@ def test_one_numeral_changes_no_score():
             for last in (low, "0.5", 0.5)
         ]
         assert scores == [scores[0]] * 3
+
+
+def test_rows_may_be_arrays_of_dates():
+    rows = [np.array([NEAR, NEAR], dtype="M8[ns]"), *[np.array([NEAR, NEAR], dtype="M8[D]")] * N]
+    scorer = DPMICScorer(bounds=DAYS, target_bounds=(0, 1))
+    for column in codes(scorer._records(rows, np.zeros(N + 1))):
+        assert set(column.tolist()) == {NEAR.astype("M8[s]").astype(float)}
+
+
+@pytest.mark.parametrize("y", [[1, "2"], [1, b"2"], [1, None], [1, 2j], ["1", "2"], [1, NEAR]])
+def test_a_label_of_the_target_is_of_the_type_of_the_classes(y):
+    with pytest.raises(ValueError, match="y must hold labels of the type of those in classes, and no missing values"):
+        DPMICScorer(bounds=(0, 1), classes=[1, 2])._records(np.zeros((4, 1)), y * 2)
+
+
+def test_a_label_of_the_target_is_compared_exactly():
+    scorer = DPMICScorer(bounds=(0, 1), classes=[2**53, 2**53 + 2])
+    with pytest.raises(ValueError, match="y must hold only labels that are in classes"):
+        scorer._records(np.zeros((4, 1)), [2**53, 2**53, 2**53 + 2, 2**53 + 1])
 
 
 # --- Counted in pieces ------------------------------------------------------------------------------------------------
@@ -362,7 +393,7 @@ def check_counts(count, pool, public, seed=0):
     X = [[0.1 * i] for i in range(N)] + [[0.35]]
     empty = RangeGridSketch(**GRID, n_features=1, **public)
     for _ in range(DRAWS):
-        others = drawn(rng, [pool], N)
+        others = drawn(rng, few_of(rng, [pool]), N)
         rest = []
         for last in drawn(rng, [pool], 4):
             y = [row[0] for row in [*others, last]]

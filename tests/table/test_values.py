@@ -103,6 +103,17 @@ def test_missing_objects_are_found_without_pandas(values, expected, monkeypatch)
     assert np.array_equal(as_numbers(values, (NUMBERS, OBJECTS), "x"), expected, equal_nan=True)
 
 
+def test_arrays_of_no_dimension_say_for_themselves_what_they_hold():
+    column = np.empty(3, dtype=object)
+    column[:] = [np.array(0.5), np.array(2, dtype=np.uint8), True]
+    assert as_numbers(column, (NUMBERS, OBJECTS), "x").tolist() == [0.5, 2, 1]
+    for place in (0, 1):
+        mixed = column.copy()
+        mixed[place] = np.array(DAY, dtype="M8[ns]")
+        with pytest.raises(ValueError, match="x must hold numbers, all of one kind"):
+            as_numbers(mixed, (NUMBERS, OBJECTS), "x")
+
+
 SECRET = "8675309"
 DAY = datetime.date(2020, 1, 1)
 
@@ -233,7 +244,7 @@ def test_labels_may_be_booleans(library, dtype):
     assert as_codes(series(library, values, dtype), (0.0, 1.0), "x").tolist() == expected
 
 
-class Colour(str, enum.Enum):  # noqa: UP042 - as people write it, and hashed by its name
+class Colour(str, enum.Enum):  # noqa: UP042 - as people write it
     BLUE = "b"
 
 
