@@ -325,7 +325,7 @@ class PrivateScores(PrivateEstimator):
         Parameters
         ----------
         confidence : float, default=0.95
-            For each feature by itself; in (0, 1). For all at once, ``1 - 0.05 / n_features`` gives 95 %.
+            For each feature by itself; in (0, 1). For all at once, ``1 - 0.05 / n_features`` gives 95%.
 
         Returns
         -------

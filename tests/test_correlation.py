@@ -330,6 +330,14 @@ def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
     assert caught[0].filename == __file__
 
 
+def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charge(tmp_path, monkeypatch):
+    monkeypatch.setattr("skdpmic.noisy_matrix.MAX_RECORDS", N - 1)
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
+        PrivateCorrelation(ledger=ledger).fit(X)
+    assert ledger.entries() == []
+
+
 @pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
 def test_a_delta_above_one_over_n_is_told(kind):
     with pytest.warns(UserWarning, match="delta=0.1 is above 1 / n"):

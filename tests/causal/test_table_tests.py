@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from skdpmic.causal import tables as module
 from skdpmic.causal.tables import TableTests
@@ -118,6 +119,14 @@ def test_what_the_noise_adds_has_the_covariance_of_the_formula():
     spread = np.sqrt((np.outer(formula.diagonal(), formula.diagonal()) + formula**2) / 600)
     assert (np.abs(found - formula) < 5 * spread).all()
     assert (formula.diagonal() > 12 * spread.diagonal()).all()  # so that a wrong factor is seen
+
+
+def test_of_two_columns_without_noise_it_is_the_chi_squared_test_of_their_table():
+    """With (4 - 1) (5 - 1) degrees of freedom; but for the covariance that keeps every direction from having none."""
+    table = np.random.default_rng(0).multinomial(N, np.full(20, 1 / 20)).reshape(4, 5)
+    exact = stats.chi2_contingency(table, correction=False).pvalue
+    assert 0.05 < exact < 0.95
+    assert TableTests({(0, 1): table}, 0.0, N).p_value(0, 1, ()) == pytest.approx(exact, rel=0.01)
 
 
 def test_the_order_of_two_columns_does_not_matter():

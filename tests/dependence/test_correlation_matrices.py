@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize
 
 from skdpmic.dependence.concordance import concordances
-from skdpmic.dependence.correlation_matrices import forward_order, nearest_correlation, pearson_of_kendall
+from skdpmic.dependence.correlation_matrices import _RIDGE, forward_order, nearest_correlation, pearson_of_kendall
 from skdpmic.dependence.ranks import mid_ranks
 
 
@@ -138,6 +138,14 @@ def test_ties_are_made_up_for_by_the_shares_that_are_untied():
     np.fill_diagonal(taus, 1.0)
     assert forward_order(taus, shares, 0.0)[0].tolist() == [0, 2, 1]
     assert forward_order(taus, np.ones(4), 0.0)[0].tolist()[1] == 1  # as if nothing were tied, the copy seems to add
+
+
+def test_noise_takes_some_of_what_a_feature_explains_and_none_of_what_there_is_to_explain():
+    """A ridge is on the variance of the feature alone: R squared is the square of the correlation over 1 + ridge."""
+    noise_scale, correlation = 0.01, 0.8
+    ridge = _RIDGE * math.sqrt(2) * noise_scale * math.pi / 2
+    taus = kendall_of_pearson(np.array([[1, correlation], [correlation, 1]]))
+    assert forward_order(taus, np.ones(2), noise_scale)[1] == pytest.approx([correlation**2 / (1 + ridge)])
 
 
 @pytest.mark.parametrize("noise_scale", [0.0, 1e-3, 0.05, 0.4, 3.0, 1e6])

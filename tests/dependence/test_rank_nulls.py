@@ -48,6 +48,14 @@ def test_the_draws_depend_on_the_seed_alone_and_cannot_be_changed():
         scores[0] = 1
 
 
+@pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
+def test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large(name, monkeypatch):
+    draw, spread, _ = rank_nulls._LAWS[name]
+    monkeypatch.setitem(rank_nulls._LAWS, name, (draw, spread, 100))
+    drawn = null_scores.__wrapped__(name, 100, 50, 0)
+    assert null_scores.__wrapped__(name, 400, 50, 0) == pytest.approx(drawn / 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n"), [(name, 40_000) for name in list(NAIVE)[:3]] + [("distance_correlation", 8_000)]

@@ -107,6 +107,14 @@ def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
     assert (np.abs(p_values - exact) <= 5 * np.sqrt(exact * (1 - exact) / n_resamples) + 2 / n_resamples).all()
 
 
+@pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw("kendall", 200, 2)])
+@pytest.mark.parametrize("noise", [None, stats.laplace(scale=0.004)], ids=["none", "weak laplace"])
+def test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them(law, noise):
+    """Of the simulated scores and the released one, each is as likely as another to be the largest."""
+    (p_value,) = law.p_values(np.array([1.0]), noise, 499, 0)
+    assert 1 / 500 <= p_value <= 2 / 500
+
+
 def test_of_a_simulated_law_scores_of_0_and_1_are_reached_by_all_that_are_clamped_to_them():
     noise = stats.laplace(scale=10.0)  # nearly half of all simulations are clamped to 1
     p_values = SimulatedLaw("chatterjee", 20).p_values(np.array([0.0, 1.0]), noise, 9_999, 0)

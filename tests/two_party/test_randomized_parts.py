@@ -170,6 +170,13 @@ def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
         alice.set_params(ledger=None).fit(X).transform(X)  # a fit starts anew
 
 
+def test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together(ledger):
+    alice = RandomizedParts(1.5, (0, 1), columns_per_record=3, ledger=ledger).fit(X)
+    alice.transform(X)
+    assert alice.epsilon_per_column_ == 0.5
+    assert ledger.spent() == (1.5, 0.0)
+
+
 def test_a_copy_by_pickle_knows_of_earlier_releases_and_a_clone_does_not():
     alice = RandomizedParts(1.0, (0, 1)).fit(X)
     alice.transform(X)

@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from fractions import Fraction
+from functools import partial
 
 import joblib
 import numpy as np
@@ -10,8 +12,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, TwoPartyScorer
+from skdpmic.table.axes import Range
+from skdpmic.two_party import distance_correlation, tables
 from skdpmic.two_party import scorer as module
-from skdpmic.two_party import tables
+from skdpmic.two_party.description import ReportedColumn
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
@@ -216,6 +220,36 @@ def test_chance_is_taken_off_and_dependence_is_found(statistic, epsilon):
     related, independent = np.mean(scores, axis=0)
     assert independent < 0.12
     assert related > independent + 0.15
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(40)])
+def test_the_variance_of_the_noise_on_a_count_is_that_of_its_law(scale):
+    places = np.arange(-4000, 4001)
+    weights = np.exp(-np.abs(places) / float(scale))
+    assert tables.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
+
+
+def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_variance():
+    """Of one table of 20,000 records, with noise drawn 300 times: its own variance, beside that of the records."""
+    x, y = line(20_000, np.random.default_rng(0))
+    column, inverse = ReportedColumn("x", Range(0.0, 1.0), 4, False), np.eye(4)
+    counts = np.histogram2d(x[:, 0], np.clip(y, -1, 2), bins=(4, 8), range=((0, 1), (-1, 2)))[0]
+    of_counts = partial(distance_correlation.of_counts, n=20_000, is_discrete=False, column=column, inverse=inverse)
+    of_records, rng = of_counts(counts, scale=0).variance, np.random.default_rng(1)
+    found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30) for _ in range(300)]
+    said = np.mean([estimate.variance for estimate in found]) - of_records
+    assert said > 2 * of_records
+    assert said / 2 < np.var([estimate.value for estimate in found]) < 1.25 * said  # 3 standard errors of a variance
+
+
+@pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])
+def test_what_noise_on_counts_makes_of_independent_columns_is_taken_off(statistic):
+    """Mean scores of 20 tables of 2,000 independent records, with noise that alone would show a tenth or more."""
+    rng, score = np.random.default_rng(0), partial(tables.table_score, statistic, inverse=np.eye(4), is_discrete=False)
+    drawn = [rng.multinomial(2000, np.full(32, 1 / 32)).reshape(4, 8) for _ in range(20)]
+    noisy = [counts + np.rint(rng.laplace(0, 30, counts.shape)) for counts in drawn]
+    assert abs(np.mean([score(counts=counts, scale=30) for counts in noisy])) < 0.05
+    assert np.mean([score(counts=counts, scale=0) for counts in noisy]) > 0.1
 
 
 # --- What is published ------------------------------------------------------------------------------------------------
