@@ -35,6 +35,7 @@ def run(tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         backend = matplotlib.get_backend()
         pyplot.switch_backend("Agg")
+        pyplot.close("all")  # of what tests of other files drew
         with warnings.catch_warnings():
             names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
