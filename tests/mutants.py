@@ -41,6 +41,10 @@ PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
 )
 FULL_LEDGER = "privacy/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
+REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
+TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
+TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_account_to_first_order"
+SMALLEST = "test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them"
 LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "privacy/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 WITHIN_STRATA = (
@@ -59,7 +63,7 @@ TWO_WAY_NOISE = (
 
 BY_ITSELF = "table/test_each_record_by_itself.py"
 PARTS_LAW = "privacy/test_randomized_response.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
-PARTS, SCORER = "two_party/test_randomized_parts.py", "two_party/test_scorer.py"
+PARTS, SCORER, REPORTS = (f"two_party/test_{name}.py" for name in ("randomized_parts", "scorer", "reports"))
 COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
 
 MUTANTS = [
@@ -155,6 +159,9 @@ MUTANTS = [
            ON_THE_GRID),
     Mutant("_as_column", "as_objects(strata)", "strata",
            "table/test_strata.py::test_one_record_decides_no_stratum_but_its_own"),
+    Mutant("conditional_spearman_laplace", "conditional_spearman_sensitivity(len(x))",
+           "conditional_kendall_sensitivity(len(x))",
+           "pairs/test_conditional.py::test_noise_has_the_scale_of_the_sensitivity[spearman]"),
     # --- All correlations at once
     Mutant("kendall_matrix_squared_sensitivity", "4 * (n_columns**2 // 4)", "2 * (n_columns**2 // 4)",
            f"{MATRIX}[3-3]"),
@@ -179,6 +186,30 @@ MUTANTS = [
            "test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
     Mutant("NoisyMatrix.cost", "self.epsilon", "self.epsilon / 2",
            "test_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
+    Mutant("PrivateCorrelation.correlation_interval", "self._mechanism.margin(confidence)",
+           "self._mechanism.margin(confidence / 2)",
+           "test_correlation.py::test_intervals_hold_the_correlation_as_often_as_they_say"),
+    Mutant("PrivateMatrixEstimator.noise_scale_for", "int(n_features) + self._n_targets", "int(n_features)",
+           "test_correlation.py::test_the_noise_is_known_before_there_is_a_table"),
+    Mutant("NoisyMatrix.mechanism", "shape.n_samples > MAX_RECORDS", "False",
+           "test_correlation.py::test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charge"),
+    Mutant("kendall_matrix_squared_sensitivity", "rows_per_group * (rows_per_group - 1) // 2", "0",
+           "privacy/test_kendall_matrix.py::"
+           "test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far[3-2-2]"),
+    Mutant("NoisyConcordances.for_budget", "n * (n - 1) // 2", "n * n // 2",
+           "privacy/test_kendall_matrix.py::"
+           "test_the_noise_is_the_least_integer_that_keeps_to_rho[10-2-1-1.0-1e-06]"),
+    Mutant("known_shares", "np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)", "untied",
+           "dependence/test_correlation_matrices.py::test_ties_that_may_be_noise_alone_are_taken_for_none"),
+    Mutant("forward_order", "ridge[-1, -1] = 0.0", "pass",
+           "dependence/test_correlation_matrices.py::"
+           "test_noise_takes_some_of_what_a_feature_explains_and_none_of_what_there_is_to_explain"),
+    Mutant("PrivateMatrixEstimator._check_delta_of_mechanism", "self.delta == 0", "False",
+           "test_correlation.py::test_wrong_parameters_are_refused_without_a_charge_or_a_change"),
+    Mutant("PrivateCorrelation.fit", "check_given_together(groups, self.max_rows_per_group)", "pass",
+           "test_correlation.py::test_groups_and_max_rows_are_given_together"),
+    Mutant("DPForwardSelector._keep", "self.ranking_[order] = np.arange(1, len(order) + 1)",
+           "self.ranking_ = order + 1", "test_forward.py::test_without_noise_it_takes_what_linear_models_take"),
     # --- Causal structure
     Mutant("PrivatePC._way", "super()._way(n_features)", "super()._way(n_features - 1)",
            "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
@@ -210,6 +241,34 @@ MUTANTS = [
            '{"noisy_tables_": as_tables(mechanism.release(counts, source), mechanism.sizes), "noise_scale_": '
            'mechanism.noise_scale, "_mechanism": mechanism, "_counts": counts}',
            "causal/test_noisy_tables.py::test_what_is_kept_is_what_was_released"),
+    Mutant("PrivatePC._make_tests", "TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)",
+           "TableTests(self.noisy_tables_, self.noise_scale_, n * each)", REPEATED_ROWS),
+    Mutant("PrivatePC._make_tests", "self._terms.n_protected",
+           "self._terms.n_protected * (self._terms.rows_per_person or 1)", REPEATED_ROWS),
+    Mutant("PrivatePC.noise_scale_for", "[1] * int(n_features)", "[1] * (int(n_features) - 1)",
+           "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
+    Mutant("TableTests.p_value", "stats.chi2.sf(statistic, a * b)", "stats.chi2.sf(statistic, a + b)",
+           f"{TABLE_TESTS}::test_of_two_columns_without_noise_it_is_the_chi_squared_test_of_their_table"),
+    Mutant("TableTests.__init__", "(noise_scale / n_samples) ** 2", "(noise_scale / n_samples) ** 2 / 4",
+           f"{TABLE_TESTS}::test_what_the_noise_adds_has_the_covariance_of_the_formula"),
+    Mutant("TableTests.__init__", "n_samples / rows_per_group", "n_samples",
+           f"{TABLE_TESTS}::test_rows_of_persons_count_as_one"),
+    Mutant("CorrelationTests.__init__", "2 - shares", "np.ones(len(shares))",
+           f"{CORRELATION_TESTS}::test_ties_reject_no_more_than_alpha_says[2]"),
+    Mutant("CorrelationTests.p_value", "2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance))",
+           "stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance))",
+           f"{CORRELATION_TESTS}::test_what_is_independent_is_rejected_as_often_as_alpha_says[given7-0.03]"),
+    Mutant("CorrelationTests.__init__", "np.where(shares < 1, noise_scale / (2 * shares), 0.0)",
+           "np.zeros(len(shares))",
+           f"{CORRELATION_TESTS}::test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account"),
+    Mutant("among_untied", "noise_scale * math.pi / 2", "noise_scale", TO_FIRST_ORDER),
+    Mutant("margins_of", "(noise_scale / n) ** 2 / weights", "(noise_scale / n) ** 2 / weights**2",
+           "dependence/test_consistent_tables.py::test_the_noise_on_margins_has_the_variance_that_is_stated"),
+    Mutant("FoundGraph.__getstate__", 'state | {"_tests": None} if "_tests" in state else state', "state",
+           "causal/test_private_pc.py::test_a_pickle_has_the_same_graph_and_the_same_tests"),
+    Mutant("find_skeleton", "max_order + 1", "max_order",
+           "causal/test_pc.py::test_edges_are_removed_at_the_end_of_a_round"),
+    Mutant("PrivateEstimator._keep", "shape.n_groups", "shape.n_samples", REPEATED_ROWS),
     # --- Knots
     Mutant("rates", "epsilon / 2", "epsilon",
            "privacy/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),
@@ -278,7 +337,7 @@ MUTANTS = [
            'statistic.measure("auto", "auto", n, epsilon, n_classes)', f"{AGAINST}[miller-madow-mic_r]"),
     Mutant("PrivateEstimator._publish", "records.shape.n_groups", "records.n_samples",
            "test_people.py::test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many"),
-    Mutant("people._is_missing", "return True", "return False",
+    Mutant("_is_missing", "return True", "return False",
            "test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-pandas.NA]"),
     # --- Reading tables
     Mutant("_codes_of_text",
@@ -350,12 +409,12 @@ MUTANTS = [
            "checks/test_readable.py::test_times_of_other_zones_are_the_same_instants"),
     Mutant("targets._as_numbers", "np.isnan(values).any()", "False",
            "checks/test_readable.py::test_no_date_is_missing_in_a_target[public1-None]"),
-    Mutant("values._of_objects", "len(kinds) > 1", "False",
+    Mutant("_of_objects", "len(kinds) > 1", "False",
            "checks/test_readable.py::test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order"),
     Mutant("_column_of_sparse", "np.add.at(column, X.indices[stored], X.data[stored])",
            "column[X.indices[stored]] = X.data[stored]",
            "table/test_mixed_tables.py::test_entries_of_one_place_of_a_sparse_matrix_add_up[csc_array]"),
-    Mutant("learnt_bounds._learnt", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
+    Mutant("_learnt", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
            "test_learnt_bounds.py::test_missing_values_have_no_share_of_the_knots"),
     # --- Noise
     Mutant("scale_for_budget", "math.ceil", "math.floor",
@@ -431,6 +490,10 @@ MUTANTS = [
            "privacy/test_mechanisms.py::test_intervals_cover_as_often_as_they_say"),
     Mutant("gaussian_quantile", "(1 - confidence) / 2", "1 - confidence",
            "privacy/test_gaussian.py::test_intervals_cover_as_often_as_they_say"),
+    Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
+           "privacy/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
+    Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
+           "privacy/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceScores.epsilon_per_feature", "float(self.epsilon) / self.n_features", "float(self.epsilon)",
@@ -475,6 +538,19 @@ MUTANTS = [
            "number"),
     Mutant("round_up_sum", "round_up(sum(map(exact, epsilons)))", "float(sum(map(exact, epsilons)))",
            "test_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
+    Mutant("conditional_kendall_laplace",
+           'pay("conditional_kendall_laplace", epsilon, len(x), ledger, random_state)',
+           'pay("conditional_kendall_laplace", epsilon / 2, len(x), ledger, random_state)',
+           "pairs/test_conditional.py::test_the_ledger_is_charged_before_the_score_is_computed[kendall]"),
+    Mutant("BudgetLedger._open_file", "file.limits != self._limits()", "False",
+           "privacy/test_ledger.py::test_limits_of_an_existing_file_must_agree"),
+    Mutant("BudgetLedger.history", "entry.rho", "None",
+           "plotting/test_ledgers.py::test_history_is_what_was_spent_at_each_entry[1e-05]"),
+    Mutant("BudgetLedger.charge", "rho is not None and not rho >= 0", "False",
+           "privacy/test_ledger.py::test_bad_charges_are_refused"),
+    Mutant("PrivateGridSearch._check_private_estimators",
+           "self.ledger is None and any(estimator.ledger is not None for estimator in private)", "False",
+           "test_search.py::test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn"),
     # --- What is planned
     Mutant("plan._least", "values[first]", "values[max(first - 1, 0)]", f"{PLANNED}[request_0]"),
     Mutant("planned", "mechanism.margin(CONFIDENCE)", "mechanism.margin(CONFIDENCE) / 1.01",
@@ -553,6 +629,8 @@ MUTANTS = [
            "counting/test_streams.py::test_what_an_engine_says_when_it_fails_is_not_repeated[Polars]"),
     Mutant("_plain", "field + 0.0 if isinstance(field, float) else field", "field",
            "counting/test_sketch_bytes.py::test_equal_sketches_have_equal_bytes[here0-there0]"),
+    Mutant("generators_seeded", "np.random.set_state(numpys_state)", "pass",
+           "test_search.py::test_the_global_generators_go_on_as_if_there_had_been_no_fits[False]"),
     # --- p-values: noise, ties, numbers of grids and their offsets
     Mutant("BoundedLaw.p_values", "_reaches(least - self._bound.scores, noise)",
            "_reaches(least - self._bound.scores, None)",
@@ -595,6 +673,27 @@ MUTANTS = [
            "test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
     Mutant("BoundedLaw.p_values", "self._bound.tails[:-1]", "self._bound.tails[1:]",
            f"{LAWS}::test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger[laplace]"),
+    Mutant("SimulatedLaw.p_values", "(1.0 + n_resamples - n_below) / (n_resamples + 1.0)",
+           "(n_resamples - n_below) / n_resamples", f"{LAWS}::{SMALLEST}[none-law0]"),
+    Mutant("AveragedLaw.p_values", "(1.0 + sums) / (1.0 + n_resamples)", "sums / n_resamples",
+           f"{LAWS}::{SMALLEST}[none-law1]"),
+    Mutant("mtv_r._of_labels", "{n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}",
+           "{n_codes}", f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[five classes]"),
+    Mutant("log_variation_tail", "2.0 if fewer == 2 else 0.5", "2.0",
+           f"{TAILS}::test_the_variation_tail_is_the_least_of_its_three_bounds"),
+    Mutant("log_sets", "n * math.log(2.0)", "0.0", f"{TAILS}::test_no_exact_tail_is_above_its_bound[p0-q0-5]"),
+    Mutant("rank_nulls._root", "1 / math.sqrt(n)", "1 / n",
+           "dependence/test_rank_nulls.py::"
+           "test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large[chatterjee]"),
+    Mutant("PublicForPValues.p_values", "int(n_labels) or None", "None",
+           "test_p_values.py::test_p_values_of_several_kinds_of_features_are_those_of_each_kind"),
+    Mutant("DPMICSelector._discoveries", "stats.false_discovery_control(p_values)", "p_values",
+           "test_p_values.py::test_fdr_keeps_what_benjamini_and_hochberg_keep[kendall]"),
+    Mutant("_Family.of_tables",
+           "yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)", "pass",
+           f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[labels, classes-None]"),
+    Mutant("_merges", "family.n_master + 1", "family.n_master",
+           f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[more parts than master parts]"),
     # --- Two parties
     Mutant("randomized_response.randomized_response", "bernoulli_exp(epsilon, len(pending), source)",
            "bernoulli_exp(2 * epsilon, len(pending), source)", PARTS_LAW),
@@ -623,4 +722,50 @@ MUTANTS = [
            f"{SCORER}::test_what_is_published_is_charged_before_noise_is_drawn"),
     Mutant("TwoPartyScorer._tables", "self.noisy_counts_", "tables",
            f"{SCORER}::test_all_that_is_published_follows_from_the_noisy_counts[mtv_r]"),
+    Mutant("RandomizedParts.transform", "description.epsilon_per_column", "description.epsilon",
+           f"{PARTS}::test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not[true0]"),
+    Mutant("RandomizedParts.transform", "epsilon = description.epsilon",
+           "epsilon = float(description.epsilon_per_column)",
+           f"{PARTS}::test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together"),
+    Mutant("RandomizedParts._warn", "self._n_releases.value > 0", "self._n_releases.value > 1",
+           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+    Mutant("RandomizedParts._warn", "self.random_state is not None", "False",
+           f"{PARTS}::test_seeds_warn_where_the_user_called"),
+    Mutant("_checked", "check_epsilon(epsilon)", "pass",
+           f"{REPORTS}::test_descriptions_that_nobody_wrote_are_refused[8]"),
+    Mutant("read_reports", "np.all(n_reported == description.columns_per_record)", "True",
+           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+    Mutant("TwoPartyScorer._tables", "reports.description.columns_per_record", "1", f"{COUNTS}[target0]"),
+    Mutant("TwoPartyScorer.scores_interval", "(1 - confidence) / 2", "1 - confidence",
+           f"{SCORER}::test_a_higher_confidence_has_a_wider_interval"),
+    Mutant("noise_variance", "0.5 / float(scale)", "1 / float(scale)",
+           f"{SCORER}::test_the_variance_of_the_noise_on_a_count_is_that_of_its_law"),
+    Mutant("_estimate", "counted + of_noise", "counted",
+           f"{SCORER}::test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_variance"),
+    Mutant("_without_each", "n - 1", "n",
+           "two_party/test_distance_covariance.py::"
+           "test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
+    Mutant("distance_covariance", "estimate.value - excess", "estimate.value",
+           "two_party/test_distance_covariance.py::test_noise_on_counts_adds_nothing_on_average"),
+    Mutant("_of_independent_columns", "table + random.laplace(0, float(scale), counts.shape) if scale else table",
+           "table", f"{SCORER}::test_what_noise_on_counts_makes_of_independent_columns_is_taken_off[mtv_r]"),
+    Mutant("tables.count", "parts >= 0", "parts > 0",
+           f"{SCORER}::test_missing_values_labels_and_classes_bear_on_scores[mtv_r]"),
+    Mutant("reports._parts", "values.max() < column.n_parts", "values.max() <= column.n_parts",
+           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+    Mutant("TwoPartyScorer.fit", "check_enough(reports.n_samples)", "pass",
+           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+    Mutant("TwoPartyScorer._keep", "description.epsilon", "float(description.epsilon_per_column)",
+           f"{SCORER}::test_what_is_published_is_charged_before_noise_is_drawn"),
+    Mutant("RandomizedParts._true_parts", "(of_column < 0).any()", "False",
+           f"{PARTS}::test_nothing_is_charged_or_drawn_on_bad_data"),
+    Mutant("drawn_columns", "np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn]",
+           "np.argpartition(keys, n_drawn, axis=1)[:, : n_drawn + 1]",
+           f"{PARTS}::test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not[true0]"),
+    Mutant("keep_probability", "math.exp(-epsilon)", "math.exp(-2 * epsilon)", PARTS_LAW),
+    Mutant("histogram_variance", "1 / (6 * n * n)", "1 / (3 * n * n)",
+           "two_party/test_distance_covariance.py::"
+           "test_the_variance_of_uniform_values_is_that_of_the_uniform_law_for_any_parts"),
+    Mutant("_of_width_1", "2 * float(width)", "float(width)",
+           f"{SCORER}::test_covariances_are_in_the_units_of_the_target_or_of_its_bounds"),
 ]  # fmt: skip

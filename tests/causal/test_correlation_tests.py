@@ -101,6 +101,20 @@ def test_what_the_noise_adds_is_taken_into_account_to_first_order():
     assert np.std(scores) == pytest.approx(1, abs=0.13)  # 4 standard errors
 
 
+def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account():
+    """Of a chain whose middle column has many ties: 500 draws of the noise, of which that on this share is half."""
+    pearson, shares = np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]), np.array([1.0, 1.0, 0.3])
+    exact = 2 / np.pi * np.arcsin(pearson) * np.sqrt(np.outer(shares, shares))
+    rng, scale = np.random.default_rng(0), 0.002
+    squares = []
+    for _ in range(500):
+        noise = np.triu(scale * rng.standard_normal((3, 3)), 1)
+        untied = shares + scale * rng.standard_normal(3)
+        tests = CorrelationTests(exact + noise + noise.T, untied, scale, 10**9)
+        squares.append(stats.norm.isf(tests.p_value(0, 1, (2,)) / 2) ** 2)
+    assert np.mean(squares) == pytest.approx(1, abs=0.25)  # 4 standard errors
+
+
 def _score(tests, sign):
     """The normal quantile of half the p-value, with the sign that the partial correlation has."""
     return np.sign(sign) * stats.norm.isf(tests.p_value(0, 1, (2, 3)) / 2)

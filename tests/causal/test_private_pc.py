@@ -209,8 +209,9 @@ def test_one_seed_gives_one_graph_whatever_n_jobs(kind):
 
 def test_a_pickle_has_the_same_graph_and_the_same_tests(fitted):
     for private in fitted.values():
+        graph = private.cpdag_  # for which tests are made, with laws that they keep
         again = pickle.loads(pickle.dumps(private))
-        np.testing.assert_array_equal(again.cpdag_, private.cpdag_)
+        np.testing.assert_array_equal(again.cpdag_, graph)
         assert again.p_value(0, 1, [2, 3]) == private.p_value(0, 1, [2, 3])
 
 

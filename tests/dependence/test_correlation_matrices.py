@@ -7,7 +7,13 @@ import pytest
 from scipy import optimize
 
 from skdpmic.dependence.concordance import concordances
-from skdpmic.dependence.correlation_matrices import _RIDGE, forward_order, nearest_correlation, pearson_of_kendall
+from skdpmic.dependence.correlation_matrices import (
+    _RIDGE,
+    forward_order,
+    known_shares,
+    nearest_correlation,
+    pearson_of_kendall,
+)
 from skdpmic.dependence.ranks import mid_ranks
 
 
@@ -138,6 +144,13 @@ def test_ties_are_made_up_for_by_the_shares_that_are_untied():
     np.fill_diagonal(taus, 1.0)
     assert forward_order(taus, shares, 0.0)[0].tolist() == [0, 2, 1]
     assert forward_order(taus, np.ones(4), 0.0)[0].tolist()[1] == 1  # as if nothing were tied, the copy seems to add
+
+
+def test_ties_that_may_be_noise_alone_are_taken_for_none():
+    """Up to three standard deviations; and no share is so small that dividing by it would make noise of all."""
+    untied = np.array([1.01, 0.95, 0.93, 0.5, 0.01])
+    assert known_shares(untied, 0.02).tolist() == [1.0, 1.0, 0.93, 0.5, 0.06]
+    assert known_shares(untied, 0.0).tolist() == [1.0, *untied[1:]]
 
 
 def test_noise_takes_some_of_what_a_feature_explains_and_none_of_what_there_is_to_explain():

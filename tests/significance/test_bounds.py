@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from skdpmic.dependence.mtv_family import class_family, numeric_family
+from skdpmic.dependence.mtv_family import Family, Side, class_family, numeric_family
 from skdpmic.dependence.nominal import Nominal
 from skdpmic.significance.grids import Grids, ScoreBound, log_tail_of_any
 from skdpmic.significance.laws import BoundedLaw
@@ -182,6 +182,7 @@ FAMILIES = {
     "two classes": class_family(12.0, 1.5, 2),
     "five classes": class_family(8.0, 2.0, 5),
     "for groups": class_family(8.0, 2.0, 5).for_groups(2.0),
+    "more parts than master parts": Family(4, 2, (Side((0, 0, 1, 1), 5), Side((0, 1, 2, 3), 5, 4)), penalty=0.1),
 }
 
 
