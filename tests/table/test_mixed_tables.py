@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RandomizedParts, RangeGridSketch
 
 pyarrow = pytest.importorskip("pyarrow")
 N = 600
@@ -429,3 +429,34 @@ def test_a_lazy_frame_is_transformed_into_a_frame():
     lazy = FRAMES["polars"].lazy()
     chosen = selector().fit(lazy, Y).transform(lazy)
     assert chosen.equals(FRAMES["polars"][CHOSEN])
+
+
+WRONG_LABELS = {
+    "bytes": ([[b"a", 0.5], [b"b", 0.5]] * 10, {0: ["a", "b"]}, "column 0 of X must hold text"),
+    "text for numbers": ([["1", 0.5], ["2", 0.5]] * 10, {0: [1, 2]}, "column 0 of X must hold numbers"),
+    "numbers for text": ([[1, 0.5], [2, 0.5]] * 10, {0: ["1", "2"]}, "column 0 of X must hold text"),
+    "one of them": ([[1, 0.5], [2, 0.5]] * 9 + [[1, 0.5], ["2", 0.5]], {0: [1, 2]}, "column 0 of X must hold numbers"),
+    "Categorical": (
+        pandas.DataFrame({"a": pandas.Categorical(["1", "2"] * 10), "b": 0.5}),
+        {"a": [1, 2]},
+        "column 'a' of X must hold numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("labels", WRONG_LABELS)
+@pytest.mark.filterwarnings("ignore:noise drowns")
+def test_labels_of_another_type_are_refused_by_name_before_the_charge(labels, tmp_path):
+    X, categories, message = WRONG_LABELS[labels]
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=100)
+    public = {"bounds": {1 if isinstance(X, list) else "b": (0, 1)}, "categories": categories, "ledger": ledger}
+    selector = DPMICSelector(k=1, statistic="mtv_r", classes=[0, 1], **public)
+    for estimator in (
+        selector,
+        DPMICScorer(classes=[0, 1], **public),
+        RandomizedParts(**public),
+        PrivateGridSearch(selector, {"k": [1, 2]}, epsilon=1, ledger=ledger, scoring=lambda *_: 1.0),
+    ):
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, [0, 1] * 10)
+    assert ledger.entries() == []
