@@ -1,0 +1,431 @@
+"""Every statistic by every mechanism on every way in, with a seed: what is released must stay the same to the last bit.
+
+The calls follow the names of the package, and are edited when these change. What they release is compared with
+``before.json``, which was recorded once, from the tree as it was before the package was rearranged, and never again.
+"""
+
+import datetime
+import itertools
+import math
+import tempfile
+from functools import partial
+
+import numpy as np
+import pandas
+
+from skdpmic import (
+    BudgetLedger,
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    PrivatePC,
+    RandomizedParts,
+    TwoPartyScorer,
+    chatterjee_laplace,
+    conditional_kendall_laplace,
+    conditional_spearman_laplace,
+    count_stream,
+    distance_correlation_laplace,
+    dp_mic_classif,
+    dp_mic_regression,
+    kendall_laplace,
+    mic_e_laplace,
+    mic_r_geometric,
+    mic_r_laplace,
+    mtv_r_laplace,
+    plan_release,
+    private_bounds,
+    spearman_laplace,
+)
+
+N, D = 60, 4
+RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
+SEED = {"random_state": 7}
+
+
+# --- Tables, from a generator whose numbers never change --------------------------------------------------------------
+
+
+def numbers(n=N):
+    random = np.random.RandomState(3)
+    X = random.random_sample((n, D))
+    y = np.clip((X[:, 0] - 0.5) ** 2 * 3 + 0.3 * X[:, 1] + 0.1 * random.random_sample(n), 0, 1)
+    return X, y
+
+
+def classes(n=N, n_classes=3):
+    X, y = numbers(n)
+    return X, np.minimum((y * n_classes / 0.7).astype(int), n_classes - 1)
+
+
+def people(n=N):
+    """A mixed table with missing values, and a target of labels."""
+    X, y = numbers(n)
+    random = np.random.RandomState(5)
+    day = datetime.datetime(2020, 1, 1)
+    frame = pandas.DataFrame(
+        {
+            "age": np.where(random.random_sample(n) < 0.1, np.nan, X[:, 0] * 100),
+            "income": np.exp(X[:, 1] * 10),
+            "born": [day + datetime.timedelta(days=int(1000 * value)) for value in X[:, 2]],
+            "town": [None if value > 0.95 else "abc"[int(3 * value)] for value in X[:, 3]],
+            "insured": X[:, 0] > 0.5,
+        }
+    )
+    return frame, np.where(y > 0.3, "ill", "well")
+
+
+PEOPLE = {
+    "bounds": {
+        "age": (0, 30, 60, 100),
+        "income": (0, 1e5, "log"),
+        "born": (datetime.datetime(2020, 1, 1), datetime.datetime(2023, 1, 1)),
+    },
+    "categories": {"town": ["a", "b"]},
+    "classes": ["ill", "well"],
+}
+NUMERIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+CLASSED = {"bounds": (0, 1), "classes": [0, 1, 2]}
+TWO_CLASSES = {"bounds": (0, 1), "classes": [0, 1]}
+TABLES = {
+    "numbers": (numbers, NUMERIC),
+    "classes": (classes, CLASSED),
+    "two classes": (partial(classes, n_classes=2), TWO_CLASSES),
+    "people": (people, PEOPLE),
+}
+
+
+# --- What is released -------------------------------------------------------------------------------------------------
+
+
+def plain(value):
+    """What was released as lists of Python's numbers."""
+    if isinstance(value, pandas.DataFrame | pandas.Series):
+        value = value.to_numpy()
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "mM":
+            value = value.astype("M8[us]" if value.dtype.kind == "M" else "m8[us]").astype(np.int64)
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def kept(estimator, *more):
+    """All public attributes of a fit, and what some methods return."""
+    attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
+    for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_"):
+        attributes.pop(name, None)
+    return plain(attributes | {name: getattr(estimator, name)() for name in more})
+
+
+def scored(table, n=N, **parameters):
+    make, public = TABLES[table]
+    scorer = DPMICScorer(epsilon=2, **SEED, **public, **parameters)
+    return kept(scorer.fit(*make(n)), "scores_interval", "p_values")
+
+
+def noisy_tables(table, n=N, **parameters):
+    make, public = TABLES[table]
+    scorer = DPMICScorer(epsilon=9, mechanism="geometric", **SEED, **public, **parameters)
+    return kept(scorer.fit(*make(n)))
+
+
+def selected(table, **parameters):
+    make, public = TABLES[table]
+    return kept(DPMICSelector(epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
+
+
+def names(table, **parameters):
+    make, public = TABLES[table]
+    selector = DPMICSelector(k=2, epsilon=2, release="support", **SEED, **public, **parameters)
+    return kept(selector.fit(*make()), "get_support")
+
+
+def without_ranges(public):
+    return {name: value for name, value in public.items() if name != "bounds"}
+
+
+CASES = {}
+STATISTICS = {
+    "mic_r": {"statistic": "mic_r"},
+    "mic_r of the paper": {"statistic": "mic_r", "correction": None},
+    "mtv_r": {"statistic": "mtv_r"},
+} | {name: {"statistic": name} for name in RANKS}
+MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-5}}
+
+
+def tables_for(statistic):
+    """Tables of which a statistic can be computed: more than two classes have no order."""
+    left_out = "classes" if statistic in ("kendall", "spearman") else "two classes"
+    return [table for table in TABLES if table != left_out]
+
+
+def case(*words):
+    """Make a function a case with this name."""
+
+    def keep(function):
+        name = ", ".join(words)
+        assert name not in CASES
+        CASES[name] = function
+        return function
+
+    return keep
+
+
+# --- Fits -------------------------------------------------------------------------------------------------------------
+
+for statistic, which in STATISTICS.items():
+    for table in tables_for(statistic):
+        for mechanism, how in MECHANISMS.items():
+            case("scores", statistic, mechanism, table)(lambda t=table, p=which | how: scored(t, **p))
+        case("k best", statistic, table)(lambda t=table, p=which: selected(t, k=2, **p))
+        case("names", statistic, table)(lambda t=table, p=which: names(t, **p))
+        case("names, delta", statistic, table)(lambda t=table, p=which: names(t, delta=1e-5, **p))
+for statistic, table in itertools.product(("mtv_r", "mic_r"), tables_for("mtv_r")):
+    case("names, redundancy", statistic, table)(lambda t=table, s=statistic: names(t, statistic=s, redundancy=0.7))
+for table in ("numbers", "classes"):
+    case("noisy tables", table)(lambda t=table: noisy_tables(t))
+case("threshold")(lambda: selected("numbers", threshold=0.4))
+case("fdr")(lambda: selected("numbers", statistic="kendall", fdr=0.2))
+case("B and c")(lambda: scored("numbers", B=9, c=2))
+case("an exponent B")(lambda: scored("classes", B=0.7, c=1))
+case("two workers")(lambda: scored("numbers", n=2000, statistic="mtv_r", n_jobs=2))
+case("float32")(
+    lambda: kept(DPMICScorer(**SEED, **NUMERIC).fit(numbers()[0].astype(np.float32), numbers()[1]), "scores_interval")
+)
+for statistic, which in STATISTICS.items():
+
+    def of_people(parameters=which):
+        X, y = numbers()
+        groups = np.arange(N) // 3
+        scorer = DPMICScorer(epsilon=3, max_rows_per_group=2, **SEED, **NUMERIC, **parameters)
+        return kept(scorer.fit(X, y, groups=groups), "scores_interval")
+
+    case("people with several rows", statistic)(of_people)
+
+
+@case("noisy tables of people with several rows")
+def _():
+    X, y = classes()
+    scorer = DPMICScorer(epsilon=9, mechanism="geometric", max_rows_per_group=2, **SEED, **CLASSED)
+    return kept(scorer.fit(X, y, groups=np.arange(N) // 3))
+
+
+# --- Pieces -----------------------------------------------------------------------------------------------------------
+
+PIECED = [("mic_r", {}), ("mic_r", {"mechanism": "geometric"}), ("mtv_r", {}), ("mtv_r", MECHANISMS["gaussian"])]
+for (statistic, how), table in itertools.product(PIECED, tables_for("mtv_r")):
+    if how.get("mechanism") == "geometric" and table == "people":
+        continue
+    make, public = TABLES[table]
+    if table == "people":  # of which a sketch has no columns that could declare their labels
+        public = public | {"categories": public["categories"] | {"insured": [False, True]}}
+
+    def sketched(make=make, parameters={"statistic": statistic} | how | public):
+        X, y = make()
+        scorer = DPMICScorer(epsilon=4, **SEED, **parameters)
+        columns = list(X.columns) if hasattr(X, "columns") else None
+        empty = scorer.empty_sketch(N, n_features=X.shape[1], feature_names=columns)
+        whole = empty.empty().update(X[:20], y[:20]).merge(empty.empty().update(X[20:], y[20:]))
+        return kept(scorer.fit_sketch(whole))
+
+    def chunked(make=make, parameters={"statistic": statistic} | how | public):
+        X, y = make()
+        scorer = DPMICScorer(epsilon=4, **SEED, **parameters)
+        return kept(scorer.partial_fit(X[:20], y[:20], n_expected=N).partial_fit(X[20:], y[20:]).publish())
+
+    name = ("scores", statistic, how.get("mechanism", "laplace"), table)
+    case("sketch", *name)(sketched)
+    case("chunks", *name)(chunked)
+
+
+def lazy(X, names):
+    import polars
+
+    return polars.DataFrame(np.column_stack(X), schema=names).lazy()
+
+
+for statistic in ("mic_r", "mtv_r"):
+
+    def of_lazy_frame(statistic=statistic):
+        X, y = numbers()
+        selector = DPMICSelector(k=2, statistic=statistic, release="support", redundancy=0.5, **SEED, **NUMERIC)
+        return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
+
+    case("LazyFrame", "names", "redundancy", statistic)(of_lazy_frame)
+
+
+@case("stream")
+def _():
+    X, y = numbers()
+    scorer = DPMICScorer(epsilon=4, statistic="mtv_r", **SEED, **NUMERIC)
+    empty = scorer.empty_sketch(N, feature_names=list("abcd"))
+    return kept(scorer.fit_sketch(count_stream(empty, lazy([X, y], list("abcdy")), target="y")))
+
+
+# --- Functions --------------------------------------------------------------------------------------------------------
+
+for statistic, which in STATISTICS.items():
+
+    def functions(parameters=which):
+        public = {"epsilon": 2, **SEED, **parameters}
+        X, y = numbers()
+        of_classes = dp_mic_classif(*classes(n_classes=2), **TWO_CLASSES, **public)
+        return plain([dp_mic_regression(X, y, **NUMERIC, **public), of_classes])
+
+    case("functions", statistic)(functions)
+
+BOTH = {"bounds": ((0, 1), (0, 1))}
+PAIRS = {
+    "mic_r": (mic_r_laplace, BOTH),
+    "mic_r of the paper": (mic_r_laplace, BOTH | {"correction": None, "B": 16, "c": 2}),
+    "mic_r, geometric": (mic_r_geometric, BOTH),
+    "mic_e": (mic_e_laplace, {}),
+    "mtv_r": (mtv_r_laplace, BOTH),
+    "kendall": (kendall_laplace, {}),
+    "spearman": (spearman_laplace, {}),
+    "chatterjee": (chatterjee_laplace, {}),
+    "distance_correlation": (distance_correlation_laplace, {}),
+}
+for name, (pair, public) in PAIRS.items():
+
+    def one_pair(pair=pair, public=public):
+        X, y = numbers()
+        return [plain(pair(X[:, j], y, epsilon=epsilon, **SEED, **public)) for j in (0, 1) for epsilon in (1, math.inf)]
+
+    case("pair", name)(one_pair)
+for name, pair in {"kendall": conditional_kendall_laplace, "spearman": conditional_spearman_laplace}.items():
+
+    def within_strata(pair=pair):
+        X, y = numbers()
+        strata = ["abc"[int(3 * value)] for value in X[:, 2]]
+        return [plain(pair(X[:, 1], y, strata, categories=["a", "b"], epsilon=e, **SEED)) for e in (1, math.inf)]
+
+    case("pair within strata", name)(within_strata)
+
+
+# --- Matrices, causes, two parties, bounds, searches ------------------------------------------------------------------
+
+
+@case("correlations")
+def _():
+    matrix = PrivateCorrelation(epsilon=5, **SEED).fit(numbers()[0])
+    return kept(matrix, "correlation_interval", "pearson_correlation")
+
+
+@case("correlations of people")
+def _():
+    matrix = PrivateCorrelation(epsilon=5, max_rows_per_group=2, **SEED)
+    return kept(matrix.fit(numbers()[0], groups=np.arange(N) // 3))
+
+
+for table in ("numbers", "two classes"):
+
+    def forward(table=table):
+        make, public = TABLES[table]
+        selector = DPForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
+        return kept(selector.fit(*make()), "get_support")
+
+    case("forward", table)(forward)
+
+
+@case("causes of numbers")
+def _():
+    graph = PrivatePC(epsilon=9, **SEED).fit(numbers(2000)[0])
+    return kept(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
+
+
+@case("causes of labels")
+def _():
+    X, y = classes(2000, 2)
+    rows = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 0.3, y]).astype(int)
+    graph = PrivatePC(epsilon=9, categories={j: [0, 1] for j in range(3)}, **SEED).fit(rows)
+    return kept(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
+
+
+def reports(n=N):
+    X, _ = people(n)
+    parts = RandomizedParts(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
+    return parts, parts.transform(X)
+
+
+@case("reports")
+def _():
+    parts, released = reports()
+    return kept(parts) | plain({"reports": np.where(np.isnan(released), -1.0, released)})
+
+
+TWO_PARTY = itertools.product(("distance_correlation", "mtv_r", "mic_r"), (None, 3.0), ("numbers", "classes"))
+for statistic, epsilon, table in TWO_PARTY:
+
+    def two_parties(statistic=statistic, epsilon=epsilon, table=table):
+        make, public = TABLES[table]
+        parts, released = reports()
+        scorer = TwoPartyScorer(statistic, epsilon=epsilon, **without_ranges(public), **SEED)
+        return kept(scorer.fit(parts.to_arrow(released), make()[1]))
+
+    case("two parties", statistic, str(epsilon), table)(two_parties)
+
+
+@case("bounds")
+def _():
+    X, _ = people(500)
+    table = private_bounds(X.drop(columns="town"), epsilon=8, **SEED)
+    return plain(
+        [table, private_bounds(numbers(500)[1], epsilon=2, **SEED), private_bounds(X["born"], epsilon=2, **SEED)]
+    )
+
+
+@case("search")
+def _():
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+
+    X, y = numbers(200)
+    steps = make_pipeline(DPMICSelector(epsilon=2, statistic="mtv_r", **SEED, **NUMERIC), LinearRegression())
+    search = PrivateGridSearch(steps, {"dpmicselector__k": [1, 2]}, epsilon=5, n_subsets=5, **SEED).fit(X, y)
+    return kept(search) | {"of the refit": kept(search.best_estimator_[0], "get_support")}
+
+
+# --- What it costs ----------------------------------------------------------------------------------------------------
+
+
+@case("what is charged")
+def _():
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+
+    X, y = numbers(200)
+    with tempfile.TemporaryDirectory() as folder:
+        paid = {"ledger": BudgetLedger(f"{folder}/ledger", epsilon=1e4, delta=0.1)} | SEED
+        DPMICScorer(epsilon=1, **paid, **NUMERIC).fit(X, y)
+        DPMICScorer(epsilon=0.5, mechanism="gaussian", delta=1e-5, **paid, **NUMERIC).fit(X, y)
+        DPMICScorer(epsilon=0.5, mechanism="geometric", **paid, **NUMERIC).fit(X, y)
+        for delta, redundancy in ((0, 0), (1e-5, 0), (0, 0.5), (1e-5, 0.5)):
+            parameters = {"statistic": "mtv_r", "release": "support", "delta": delta, "redundancy": redundancy}
+            DPMICSelector(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
+        DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
+        PrivateCorrelation(epsilon=0.7, **paid).fit(X)
+        DPForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
+        PrivatePC(epsilon=0.8, **paid).fit(X)
+        PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
+        RandomizedParts(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
+        private_bounds(X, epsilon=2, **paid)
+        for pair, public in PAIRS.values():
+            pair(X[:, 0], y, epsilon=0.25, **public, **paid)
+        steps = make_pipeline(DPMICSelector(epsilon=2, statistic="mtv_r", **paid, **NUMERIC), LinearRegression())
+        PrivateGridSearch(steps, {"dpmicselector__k": [1, 2]}, epsilon=5, n_subsets=5, **paid).fit(X, y)
+        entries = paid["ledger"].entries()
+        return plain([[entry.epsilon, entry.delta, entry.rho, entry.n, entry.d] for entry in entries])
+
+
+@case("plans")
+def _():
+    request = {"n_samples": 1000, "n_features": 50, "k": 5, "epsilon": 1.0}
+    rows = [*plan_release(**request), *plan_release(**request, delta=1e-6), *plan_release(**request, n_classes=3)]
+    return plain([[row.noise_scale, row.error, row.epsilon, row.delta] for row in rows])
