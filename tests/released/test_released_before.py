@@ -31,9 +31,8 @@ def differences(before, now, place=""):
 
 def are_equal(before, now):
     if isinstance(before, float) and isinstance(now, float):
-        return (
-            math.isclose(before, now, rel_tol=0, abs_tol=OF_A_STEP * max(1.0, abs(before))) or (before != before and now != now)
-        )
+        are_both_nan = math.isnan(before) and math.isnan(now)
+        return are_both_nan or math.isclose(before, now, rel_tol=0, abs_tol=OF_A_STEP * max(1.0, abs(before)))
     return type(before) is type(now) and before == now
 
 
