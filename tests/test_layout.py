@@ -4,9 +4,8 @@ import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import skdpmic
+from tests.folding import each
 
 ROOT = Path(skdpmic.__file__).parent
 
@@ -51,7 +50,7 @@ def layer(module):
     return module.partition(".")[2].partition(".")[0]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", MODULES)
 def test_every_import_is_from_below_or_beside_in_its_own_package(module):
     for imported in imports(MODULES[module]):
         assert layer(imported) == layer(module) or HEIGHT[layer(imported)] < HEIGHT[layer(module)], imported
@@ -61,6 +60,6 @@ def test_no_modules_import_one_another_in_a_circle():
     TopologicalSorter({module: set(imports(path)) - {module} for module, path in MODULES.items()}).prepare()
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", MODULES)
 def test_a_module_is_below_four_hundred_lines(module):
     assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < 400

@@ -9,6 +9,7 @@ from skdpmic import mic_e
 from skdpmic.dependence.mass_partitions import Way, both_ways, mass_tables, ranked_column
 from skdpmic.dependence.mic_e import all_entries, mass_plan, mic_e_of_columns
 from skdpmic.dependence.optimize_axis import N_FIXED, N_MASTER, entropy_table
+from tests.folding import each
 from tests.naive import (
     naive_counts,
     naive_equicharacteristic_matrix,
@@ -38,7 +39,7 @@ def _data(kind, n, rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [*range(2, 11), 40])
+@each("n", [*range(2, 11), 40])
 @pytest.mark.parametrize("B, c", [(4, 1), (9.5, 2), (17.9, 1.3), (7, 0.1)])
 def test_equals_the_definition_by_brute_force(kind, n, B, c):
     x, y = _data(kind, n, np.random.default_rng(n))

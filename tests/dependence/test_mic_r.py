@@ -31,6 +31,7 @@ from skdpmic.dependence.mic_r import (
     grid_size,
     needed_grids,
 )
+from tests.folding import each
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
@@ -54,11 +55,11 @@ def _data(kind, n, rng):
 
 
 @pytest.mark.parametrize("kind", ["random", "tied", "constant", "two-valued", "related", "outside"])
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 30])
+@each("n", [2, 3, 4, 5, 30])
 @pytest.mark.parametrize(
     "B, c, master", [(4, 1, "reduced"), (9, 2.5, "reduced"), (17.9, 1.5, "reduced"), (10, 2, "full")]
 )
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@each("correction", CORRECTIONS)
 def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction):
     x, y = _data(kind, n, np.random.default_rng(n))
     arguments = {"bounds": UNIT, "B": B, "c": c, "master": master, "correction": correction}
@@ -177,8 +178,8 @@ def needed_by_loops(rows):
 
 
 @pytest.mark.parametrize("master", ["reduced", "full"])
-@pytest.mark.parametrize("B", [4, 5.99, 6, 8, 9, 12.5, 17.9, 30, 63.09573444801933, 100, 200.0, 317, 640.2])
-@pytest.mark.parametrize("c", [0.1, 0.5, 1, 1.5, 2, 3.7, 5, 7.999, 8, 15, np.float64(2.5)])
+@each("B", [4, 5.99, 6, 8, 9, 12.5, 17.9, 30, 63.09573444801933, 100, 200.0, 317, 640.2])
+@each("c", [0.1, 0.5, 1, 1.5, 2, 3.7, 5, 7.999, 8, 15, np.float64(2.5)])
 def test_the_plan_is_that_of_the_definition_and_keeps_the_grids_that_are_needed(B, c, master):
     plan = continuous_plan(B, c, master)
     assert plan.dtype == np.int64

@@ -14,6 +14,7 @@ from skdpmic.dependence.mic_r import (
     mic_r_of_columns,
 )
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
+from tests.folding import each
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = (0.0, 1.0)
@@ -44,8 +45,8 @@ def with_missing(kind, n, seed=0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 5, 30])
-@pytest.mark.parametrize("B, c", [(4, 1), (9, 2.5), (17.9, 1.5)])
+@each("n", [2, 5, 30])
+@each("B, c", [(4, 1), (9, 2.5), (17.9, 1.5)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
@@ -55,8 +56,8 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 5, 30])
-@pytest.mark.parametrize("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])
+@each("n", [2, 5, 30])
+@each("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes, B, c, correction):
     x, y = with_missing(kind, n)

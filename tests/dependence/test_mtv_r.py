@@ -19,6 +19,7 @@ from tests.dependence.naive_mtv_r import (
     naive_score_of_codes,
     naive_total_variation,
 )
+from tests.folding import each
 
 UNIT = (0.0, 1.0)
 FAMILIES = {
@@ -54,8 +55,8 @@ KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outsid
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 3, 7, 40])
+@each("kind", KINDS)
+@each("n", [2, 3, 7, 40])
 def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
     x, y = columns_of(kind, n, np.random.default_rng(n))
     score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
@@ -111,9 +112,9 @@ def plain_lengths(walk, k_max):
     return lengths
 
 
-@pytest.mark.parametrize("n_columns", [2, 3, 4, 8])
+@each("n_columns", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
-@pytest.mark.parametrize("k_max", [2, 3, 4, 5, 9])
+@each("k_max", [2, 3, 4, 5, 9])
 def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, k_max):
     rng = np.random.default_rng(n_master)
     shares = rng.random(n_columns * n_master) ** 3
@@ -239,9 +240,9 @@ def some_missing(x, how, rng):
 
 
 @pytest.mark.parametrize("family", [FAMILIES["even sides"], FAMILIES["columns that do not divide"]])
-@pytest.mark.parametrize("how", ["all", "some", "low ones"])
+@each("how", ["all", "some", "low ones"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 7, 30])
+@each("n", [2, 7, 30])
 def test_missing_values_are_a_part_after_or_before_all_others(family, how, kind, n):
     rng = np.random.default_rng(n)
     x, y = columns_of(kind, n, rng)
@@ -261,7 +262,7 @@ def test_missing_values_may_be_joined_to_low_or_to_high_ones():
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
-@pytest.mark.parametrize("n", [2, 3, 40])
+@each("n", [2, 3, 40])
 def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family, n_labels, n):
     rng = np.random.default_rng(n)
     for kind in ("labels alone", "all codes", "one code", "dependent"):

@@ -14,6 +14,7 @@ from skdpmic.dependence.in_two_groups import degrees_in_two, labels_in_two
 from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, largest_rounding_error
 from skdpmic.dependence.nominal import Nominal, groupings_of_classes, groupings_of_labels
 from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
+from tests.folding import each
 from tests.naive import (
     naive_groupings_of_classes,
     naive_groupings_of_labels,
@@ -46,10 +47,8 @@ def codes_and_target(kind, n_labels, n):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
-@pytest.mark.parametrize(
-    "n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)]
-)
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@each("n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)])
+@each("correction", CORRECTIONS)
 def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
@@ -59,9 +58,9 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
-@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 7])
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 7])
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@each("n_labels", [1, 2, 3, 4, 7])
+@each("n_classes", [2, 3, 4, 7])
+@each("correction", CORRECTIONS)
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     classes = (y * n_classes).astype(int)
@@ -71,9 +70,9 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
-@pytest.mark.parametrize("n", [5, 500])
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@each("n_labels", [1, 2, 3, 6])
+@each("n", [5, 500])
+@each("correction", CORRECTIONS)
 def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     scale, B, c = Nominal(n_labels), 33.7, 3.3

@@ -15,6 +15,7 @@ from skdpmic.dependence.optimize_axis import (
     grids_of,
     largest_entry,
 )
+from tests.folding import each
 from tests.naive import naive_entry, naive_largest_entry
 
 
@@ -57,7 +58,7 @@ def test_every_entry_equals_brute_force(seed):
         assert largest(counts, k, len(counts)) == pytest.approx(naive_largest_entry(counts.tolist(), k), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 @pytest.mark.parametrize("k_max", [2, 3, 5, 8])
 def test_upper_bounds_skip_no_grid_that_holds_the_largest_entry(seed, k_max):
     rng = np.random.default_rng(seed)
@@ -67,7 +68,7 @@ def test_upper_bounds_skip_no_grid_that_holds_the_largest_entry(seed, k_max):
         assert min(largest(counts, k_max, block), 1.0) == exact
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 @pytest.mark.parametrize("k_max", [2, 3, 5, 8])
 @pytest.mark.parametrize("chance", [0.05, MILLER_MADOW, 3.0])
 def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_largest_entry(seed, k_max, chance):

@@ -20,6 +20,7 @@ from skdpmic.privacy.rank_sensitivity import (
     spearman_sensitivity,
 )
 from skdpmic.privacy.sensitivity import binary_mi_sensitivity, mic_r_group_sensitivity, mic_r_sensitivity
+from tests.folding import each
 from tests.privacy.test_closed_family import ADJACENT, ALL, LOG3, TWO, all_tables, information, merged
 
 ERROR = 1e-9  # far above rounding, far below any gap that matters
@@ -45,8 +46,8 @@ def information_of_masses(tables):
 # --- The formula --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 5, 10, 50, 199, 200, 201, 1000, 12_345, 10**6])
-@pytest.mark.parametrize("m", [2, 3, 4, 7, 20, 1000])
+@each("n_groups", [2, 3, 5, 10, 50, 199, 200, 201, 1000, 12_345, 10**6])
+@each("m", [2, 3, 4, 7, 20, 1000])
 def test_the_sensitivity_is_the_least_of_the_bounds_rounded_up(n_groups, m):
     def h(p):
         return -p * mpmath.log(p, 2) - (1 - p) * mpmath.log(1 - p, 2)
@@ -60,7 +61,7 @@ def test_the_sensitivity_is_the_least_of_the_bounds_rounded_up(n_groups, m):
         assert exact <= mpmath.mpf(mic_r_group_sensitivity(n_groups, m)) <= exact * (1 + mpmath.mpf("1e-12"))
 
 
-@pytest.mark.parametrize("n", [*range(2, 300), 1000, 10**6, 2**31])
+@each("n", [*range(2, 300), 1000, 10**6, 2**31])
 def test_of_one_record_each_the_sensitivity_is_that_of_a_record(n):
     assert mic_r_group_sensitivity(n, 1) == mic_r_sensitivity(n)
     for of_a_record in (kendall_sensitivity, spearman_sensitivity, distance_correlation_sensitivity):

@@ -1,0 +1,34 @@
+"""A folded test checks every case, and says of which it failed."""
+
+import pytest
+
+from tests.folding import each
+
+
+@pytest.fixture
+def seen():
+    return []
+
+
+@pytest.mark.parametrize("a", [1, 2])
+@each("b", [3, 4])
+@each("c, d", [(5, 6), (7, 8)])
+def test_every_case_is_checked(a, b, c, d, seen):
+    seen.append((a, b, c, d))
+
+
+def test_all_combinations_come_once_in_order():
+    cases = []
+    each("a", "xy")(each("b", range(2))(lambda a, b: cases.append((a, b))))()
+    assert cases == [("x", 0), ("x", 1), ("y", 0), ("y", 1)]
+
+
+def test_a_failure_says_which_case_it_is():
+    @each("a", [1, 2, 3])
+    @each("b", ["x"])
+    def fails(a, b):
+        assert a < 2
+
+    with pytest.raises(AssertionError) as caught:
+        fails()
+    assert caught.value.__notes__ == ["with {'b': 'x'}", "with {'a': 2}"]
