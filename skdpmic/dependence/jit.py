@@ -39,16 +39,25 @@ def leaf(function):
     return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
+_ROOT = Path(__file__).parents[1]
+_SEEN_BY_KERNELS = ("checks", "dependence", "hints.py", "privacy/denoise.py", "progress.py")  # and nothing else is
+
+
+def sources():
+    """The files that kernels, and whatever their modules import, are written in."""
+    places = [_ROOT / name for name in _SEEN_BY_KERNELS]
+    return sorted(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
+
+
 def _digest():
-    """Of all that machine code depends on: every line of the package, the processor, and checks that numba puts in.
+    """Of all that machine code depends on: every line that it may come from, the processor, and checks of numba's.
 
     By itself, numba looks at the time and size of one file, that of the function that is called. It would go on using
     old machine code of another file's functions after an upgrade, or on another processor with the same home folder.
     """
-    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sources():
+        digest.update(path.relative_to(_ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # where machine code is made for other processors
     name = binding.get_host_cpu_name() if name is None else name
     features = binding.get_host_cpu_features().flatten() if features is None else features

@@ -1,6 +1,7 @@
 """Machine code on disk is never that of other sources, and nothing about that disk ends a fit or changes a score."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,9 @@ import pytest
 
 from skdpmic.dependence import jit
 from tests.processes import PACKAGE, YEAR_2000, environment, read_only, run
+from tests.test_layout import MODULES, imports
+
+KERNEL = re.compile("^@(jit|leaf)$", re.MULTILINE)
 
 SCORE = """
 import numpy as np
@@ -59,6 +63,17 @@ def test_an_upgrade_in_place_changes_scores(installed, tmp_path):
     after = run(SCORE, installed, NUMBA_CACHE_DIR=str(tmp_path / "fresh")).stdout
     assert after != before
     assert run(SCORE, installed).stdout == after
+
+
+def test_machine_code_is_kept_by_every_source_that_kernels_can_see():
+    seen, waiting = set(), [module for module, path in MODULES.items() if KERNEL.search(path.read_text())]
+    assert len(waiting) > 10
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            waiting += imports(MODULES[module])
+    assert {MODULES[module] for module in seen} <= set(jit.sources())
 
 
 def test_another_processor_has_machine_code_of_its_own(monkeypatch):
