@@ -274,7 +274,11 @@ BAD = [
     ({"X": np.full((2, 2, 2), 86.75)}, r"Found array with dim 3"),
     ({"X": 86.75}, r"Expected 2D array, got scalar array"),
     ({"X": np.full((9, 0), 86.75)}, r"Found array with 0 feature\(s\)"),
-    ({"X": FRAME}, r"got text in \['sex'\], which must be numbers, dates or durations. Give the public labels of text"),
+    (
+        {"X": FRAME},
+        r"got text in \['sex'\], which must be numbers, dates or durations. Give the public labels of text"
+        r"|could not convert string to float.*This concerns column 'sex' of X",
+    ),
     ({"X": FRAME.assign(age=math.inf), "categories": SEX}, "Input column 'age' of X contains infinity"),
     ({"X": FRAME, "categories": ["sex"]}, r"categories must be None or a dict by name or number, got \['sex'\]"),
     (

@@ -61,6 +61,15 @@ def without_data(function, *arguments, **options):
     raise kind(message)
 
 
+def without_data_of(name, function, *arguments):
+    """The same as :func:`without_data`, of a column that the error names."""
+    try:
+        return without_data(function, *arguments)
+    except (TypeError, ValueError) as error:
+        kind, message = type(error), f"{error} This concerns {name}."
+    raise kind(message)
+
+
 def read_by_engine(name, read, *arguments, **options):
     """``read(*arguments, **options)`` by a library that reads `name`; of its errors only the kind is passed on.
 

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.checks.errors import read_by_engine, without_data
+from skdpmic.checks.errors import read_by_engine, without_data, without_data_of
 from skdpmic.checks.readable import is_date
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
 from skdpmic.table.dates import kind_of_date, seconds, seconds_of
@@ -129,7 +129,7 @@ def _of_objects(values, of, name):
     if not kinds <= set(of) or len(kinds) > 1:
         raise ValueError(_refusal(of, name))
     result = np.full(len(values), np.nan)
-    result[~missing] = _floats(present) if kinds <= {NUMBERS} else list(map(seconds_of, present))
+    result[~missing] = _floats(present, name) if kinds <= {NUMBERS} else list(map(seconds_of, present))
     return result
 
 
@@ -145,10 +145,10 @@ def _one_of_each_type(values):
     return {type(value): value for value in values}.values()
 
 
-def _floats(present):
+def _floats(present, name):
     if any(issubclass(kind, complex | np.complexfloating) for kind in set(map(type, present))):
         raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
-    return without_data(present.astype, np.float64)  # of objects, each by itself
+    return without_data_of(name, present.astype, np.float64)  # of objects, each by itself
 
 
 def is_missing(values):
@@ -194,7 +194,7 @@ def as_codes(column, labels, name):
     present = column[~missing]
     if not all(map(_IS_LABEL[kind], set(map(type, present)))):
         raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
-    found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present), labels)
+    found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present, name), labels)
     codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
     codes[~missing] = found
     return codes
