@@ -603,7 +603,7 @@ MUTANTS = [
            "test_interrupts.py::test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted"
            "[laplace-another fit]"),
     Mutant("without_data", "message = _public_message(error)", "raise kind(_public_message(error)) from error",
-           "test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-a string among the features]"),
+           "test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-one row]"),
     Mutant("_or_foreign", "pass", "raise ValueError(_FOREIGN)",
            "test_tracebacks.py::test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file"),
     Mutant("unpack", "_line(sketch, n_samples) != line", "False",
