@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from skdpmic import PrivacyLeakWarning, mic_r, mic_r_geometric
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.defaults import default_B, default_parts
+from skdpmic.statistics.mic.defaults import default_B, default_parts
 
 UNIT = ((0, 1), (0, 1))
 REFERENCE_B = {"baseball": 40, "Spellman": 139}

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from skdpmic.datasets import R2_LEVELS, RELATIONSHIPS
 from skdpmic.datasets.relationships import generating_points, tuned_sigma
-from skdpmic.dependence.population import mic_star
+from skdpmic.statistics.mic.population import mic_star
 
 TARGET = Path(__file__).parents[1] / "skdpmic" / "datasets" / "mic_star.csv"
 

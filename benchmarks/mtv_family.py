@@ -22,14 +22,16 @@ from benchmarks.selection.relationships import N_TRUE, NAMES, R2_OF_TRUE, draw_g
 from benchmarks.selection.ways import SUPPORT, choose
 from benchmarks.store import seed_of
 from skdpmic.datasets import relationship
-from skdpmic.defaults import default_B, default_c
-from skdpmic.dependence import mic_r, mtv_r
-from skdpmic.dependence.mtv_counts import ROUNDING_ERROR
-from skdpmic.dependence.mtv_family import Family, Side, class_family, n_intervals, numeric_family
-from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.defaults import default_B, default_c
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR
+from skdpmic.statistics.mtv.defaults import resolve_mtv
+from skdpmic.statistics.mtv.family import Family, Side, class_family, n_intervals, numeric_family
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
 UNIT, WIDE = (0.0, 1.0), (-33.0, 67.0)
 D, N_TRIALS = 100, 400

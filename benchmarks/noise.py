@@ -1,6 +1,6 @@
 """A table of noise scales at epsilon = 1: python benchmarks/noise.py."""
 
-from skdpmic.privacy.sensitivity import binary_mi_sensitivity
+from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity
 
 ROWS = (1000, 5000, 20_000, 100_000, 1_000_000)
 

@@ -27,10 +27,11 @@ import numpy as np
 from tqdm import tqdm
 
 from skdpmic import DPMICScorer, DPMICSelector
-from skdpmic.defaults import default_B, default_c
-from skdpmic.dependence import mic_r, mtv_r
-from skdpmic.dependence.mtv_family import numeric_family
-from skdpmic.mtv_defaults import resolve_mtv
+from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.defaults import default_B, default_c
+from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.defaults import resolve_mtv
+from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.table.people import People
 
 MOST_ROWS, D, N_TRUE = 5, 20, 4

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.dependence.jit import jit
-from skdpmic.dependence.mic_r import continuous_plan
-from skdpmic.dependence.optimize_axis import Tables, entropy_table, grids_of, largest_entry
-from skdpmic.dependence.partitions import equipartitions, range_axis
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.mic.mic_r import continuous_plan
+from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
 
 
 def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):

@@ -1,6 +1,6 @@
 """PNC, the published protocol for private distance correlation of two parties, as it is printed (arXiv 2110.09670).
 
-It does not keep its promise: `docs/theory/corrections.md` says what is wrong, `tests/two_party/test_published_pnc.py`
+It does not keep its promise: `docs/theory/corrections.md` says what is wrong, `benchmarks/tests/test_published_pnc.py`
 shows it. Noise is in floating point. For comparison only.
 """
 

@@ -30,8 +30,8 @@ from tqdm import tqdm
 from skdpmic import DPMICSelector
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release import BestFeatures, GreedyFeatures
-from skdpmic.statistics import statistic_named
+from skdpmic.release.kinds import BestFeatures, GreedyFeatures
+from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.records import Records
 from skdpmic.table.targets import NumericTarget
 

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.feature_selection import mutual_info_regression
 
 from skdpmic import DPMICScorer
-from skdpmic.dependence.jit import jit
-from skdpmic.dependence.mic_r import AgainstNumbers
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.mic.mic_r import AgainstNumbers
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "parquet_stream.py"
 N_FEATURES = 50

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
-from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 

@@ -27,12 +27,12 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from tqdm import tqdm
 
 from skdpmic import mic_e
-from skdpmic.defaults import default_B, default_c
-from skdpmic.dependence import mtv_r
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
-from skdpmic.dependence.mtv_family import class_family, numeric_family
-from skdpmic.mtv_defaults import resolve_mtv
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
+from skdpmic.statistics.mic.defaults import default_B, default_c
+from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.defaults import resolve_mtv
+from skdpmic.statistics.mtv.family import class_family, numeric_family
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = (0.0, 1.0)

@@ -6,13 +6,13 @@ The suite is for comparing two states of the code: ``--benchmark-autosave``, the
 import numpy as np
 import pytest
 
-from skdpmic.dependence.counting import cells_of, count, empty_tables
-from skdpmic.dependence.mass_partitions import both_ways, mass_tables, ranked_column
-from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers, RangeGrids, continuous_plan
-from skdpmic.dependence.optimize_axis import entropy_table, largest_entry
-from skdpmic.dependence.partitions import equipartitions, locate, refine
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, geometric
+from skdpmic.statistics.grids.partitions import equipartitions, locate, refine
+from skdpmic.statistics.mic.cell_counts import cells_of, count, empty_tables
+from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
+from skdpmic.statistics.mic.mic_e import mass_plan
+from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, RangeGrids, continuous_plan
+from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry
 
 PLAN = continuous_plan(150.0, 5.0, "reduced")
 PARTITIONS = equipartitions(PLAN[:, :2])

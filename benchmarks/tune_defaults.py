@@ -1,4 +1,4 @@
-"""Make skdpmic/defaults*.csv: B and c for each n, epsilon and kind of target, and check what they cost.
+"""Make the tables defaults*.csv of MICr: B and c for each n, epsilon and kind of target, and check what they cost.
 
     python benchmarks/tune_defaults.py choose check
     python benchmarks/tune_defaults.py choose check --correction none
@@ -31,18 +31,18 @@ from scipy.special import entr, ndtr
 from tqdm import tqdm
 
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.defaults import TABLES, default_B, default_c
-from skdpmic.dependence import mic_r
-from skdpmic.dependence.code_grids import discrete_plan
-from skdpmic.dependence.mic_r import (
+from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.code_grids import discrete_plan
+from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c
+from skdpmic.statistics.mic.mic_r import (
     AgainstClasses,
     AgainstNumbers,
     closed_plan,
     continuous_plan,
     needed_grids,
 )
-from skdpmic.dependence.population import best_information
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mic.population import best_information
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]
 MM = "miller-madow"
@@ -421,7 +421,7 @@ def parse(argv):
     if options.correction == "none":
         options.repetitions = REPETITIONS | {CHECK: MORE_CHECKS}
     options.correction = None if options.correction == "none" else options.correction
-    options.table = options.table or ROOT / "skdpmic" / TABLES[options.correction]
+    options.table = options.table or ROOT / "skdpmic" / "statistics" / "mic" / TABLES[options.correction]
     options.cache = options.cache / str(options.correction)
     if options.quick:
         options.keys = KEYS[::9]

@@ -1,17 +1,11 @@
 from . import counting, datasets, plotting
-from .accounting.searches import search_cost
+from ._utils.exceptions import BudgetError, PrivacyLeakWarning
+from .budget.ledger import BudgetLedger
 from .causal.private_pc import PrivatePC
-from .correlation import PrivateCorrelation
+from .correlation.forward_selector import DPForwardSelector
+from .correlation.private_correlation import PrivateCorrelation
 from .counting.sketch import RangeGridSketch
 from .counting.streams import count_stream
-from .dependence.characteristic import characteristic_matrix
-from .dependence.many_pairs import mic_cross, mic_pairs
-from .dependence.mic_e import mic_e
-from .dependence.mic_r import mic_r
-from .dependence.mtv_r import mtv_r
-from .exceptions import BudgetError, PrivacyLeakWarning
-from .forward import DPForwardSelector
-from .learnt_bounds import private_bounds
 from .pairs.conditional import conditional_kendall_laplace, conditional_spearman_laplace
 from .pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from .pairs.mtv import mtv_r_laplace
@@ -22,12 +16,18 @@ from .pairs.ranks import (
     spearman_laplace,
 )
 from .planning.plan import plan_release
-from .privacy.ledger import BudgetLedger
-from .scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
-from .search import PrivateGridSearch
-from .selector import DPMICSelector
-from .two_party.randomized_parts import RandomizedParts
-from .two_party.scorer import TwoPartyScorer
+from .release.bounds.learnt_bounds import private_bounds
+from .search.cost_of_searches import search_cost
+from .search.grid_search import PrivateGridSearch
+from .selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from .selection.selector import DPMICSelector
+from .statistics.mic.characteristic import characteristic_matrix
+from .statistics.mic.many_pairs import mic_cross, mic_pairs
+from .statistics.mic.mic_e import mic_e
+from .statistics.mic.mic_r import mic_r
+from .statistics.mtv.mtv_r import mtv_r
+from .two_party.randomized_response import RandomizedParts
+from .two_party.two_party_scorer import TwoPartyScorer
 
 __version__: str
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from skdpmic._utils.jit import KERNELS
 from skdpmic.causal.private_pc import PrivatePC
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.dependence.characteristic import characteristic_matrix
-from skdpmic.dependence.jit import KERNELS
-from skdpmic.dependence.population import mic_star
-from skdpmic.dependence.rank_nulls import null_scores
-from skdpmic.scorer import DPMICScorer
-from skdpmic.statistics import STATISTICS
+from skdpmic.selection.scorer import DPMICScorer
+from skdpmic.statistics.mic.characteristic import characteristic_matrix
+from skdpmic.statistics.mic.population import mic_star
+from skdpmic.statistics.ranks.null_scores import null_scores
+from skdpmic.statistics.registry import STATISTICS
 
 
 def call_every_kernel():

@@ -29,13 +29,13 @@ def noise_of(name):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef, request):
-    with noise_of(f"{fixturedef.argname} of {request.node.nodeid}"):
+    with noise_of(f"{fixturedef.argname} of {request.node.name}"):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    with noise_of(item.nodeid) if "unseeded" not in item.keywords else nullcontext():
+    with noise_of(item.name) if "unseeded" not in item.keywords else nullcontext():
         return (yield)
 
 

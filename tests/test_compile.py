@@ -11,8 +11,8 @@ from tests.processes import PACKAGE, read_only, run
 FITS = """
 import numpy as np
 from skdpmic import DPMICScorer, DPMICSelector, PrivatePC, mic_e
-from skdpmic.dependence.jit import KERNELS
-from skdpmic.statistics import STATISTICS
+from skdpmic._utils.jit import KERNELS
+from skdpmic.statistics.registry import STATISTICS
 X = np.random.default_rng(1).random((200, 3))
 for statistic in STATISTICS:
     for y, target in ((X[:, 0], {"target_bounds": (0, 1)}), (X[:, 0] > 0.5, {"classes": [False, True]})):

@@ -19,7 +19,7 @@ from skdpmic.datasets import (
     relationship,
 )
 from skdpmic.datasets.relationships import generating_points, tuned_sigma
-from skdpmic.dependence.population import mic_star
+from skdpmic.statistics.mic.population import mic_star
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
 ALL_KEYS = list(product(RELATIONSHIPS, R2_LEVELS))

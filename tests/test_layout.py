@@ -11,19 +11,14 @@ ROOT = Path(skdpmic.__file__).parent
 
 # From the bottom up. Modules and packages of one line do not know of one another.
 LAYERS = [
-    {"checks", "exceptions", "hints", "isolation", "progress", "uncached", "unchanged"},
-    {"dependence"},
-    {"privacy", "datasets"},
-    {"defaults", "mtv_defaults", "table"},
-    {"significance"},
-    {"statistics"},
-    {"counting", "described", "kept_columns", "learnt_bounds", "notebook", "release", "pairs"},
+    {"_utils"},
+    {"privacy", "datasets", "table"},
+    {"budget", "statistics"},
+    {"counting", "pairs", "release", "two_party"},
     {"planning"},
-    {"estimator", "plotting"},
-    {"noisy_matrix", "pieces"},
-    {"causal", "correlation", "forward", "scorer", "selector", "two_party"},
-    {"accounting"},
-    {"candidates", "delegated", "trials"},
+    {"plotting", "selection"},
+    {"correlation"},
+    {"causal"},
     {"compile", "search"},
     {""},
 ]

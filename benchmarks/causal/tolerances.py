@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from benchmarks.causal.networks import Network, network
 from skdpmic import PrivatePC
-from skdpmic.causal import tables
+from skdpmic.causal import table_tests as tables
 from skdpmic.causal.graphs import skeleton_of, structural_hamming_distance
 
 TOLERANCES, EPSILONS = (0.0, 0.03, 0.05, 0.1, 0.2), (1.0, math.inf)

@@ -13,10 +13,10 @@ import numpy as np
 
 from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
-from skdpmic.defaults import default_B, default_c, default_parts
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.mic.defaults import default_B, default_c, default_parts
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")
 NOISES = ("paper", "shipped")

@@ -22,7 +22,7 @@ from scipy.stats import chi2
 
 from benchmarks.published_pc.loop import ALPHA, DELTA, Published, advanced_composition, directed, separate
 from benchmarks.published_pc.statistics import g_test
-from skdpmic.dependence.jit import jit, leaf
+from skdpmic._utils.jit import jit, leaf
 
 FARTHEST = 2000
 

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.selection import rivals
-from skdpmic.defaults import resolve_B, resolve_c
-from skdpmic.dependence import mic_r, mtv_r, ranks
-from skdpmic.dependence.mtv_family import class_family, numeric_family
-from skdpmic.mtv_defaults import resolve_mtv
-from skdpmic.privacy import rank_sensitivity
-from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
+from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.defaults import resolve_mtv
+from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from skdpmic._utils.fitted import check_published
 from skdpmic.causal.graphs import arrows_of, lines_of, markov_blanket
 from skdpmic.causal.pc import find_graph
-from skdpmic.checks.fitted import check_published
-from skdpmic.table.tables import as_frame, columns_by_columns
+from skdpmic.table.frames import as_frame, columns_by_columns
 
 
 class FoundGraph:

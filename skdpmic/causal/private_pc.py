@@ -4,20 +4,20 @@ import math
 import warnings
 from typing import Literal, Self
 
-from skdpmic.causal.correlations import CorrelationTests
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.summaries import shown_graph
+from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
+from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.found_graph import FoundGraph
-from skdpmic.causal.noisy_tables import TwoWayTables
-from skdpmic.causal.tables import TableTests
+from skdpmic.causal.table_noise import NoisyTwoWayTables
+from skdpmic.causal.table_release import TwoWayTables
+from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_of_declared_ties, warn_of_released_ties
-from skdpmic.hints import Categories, ColumnLike, RandomState, TableLike
-from skdpmic.noisy_matrix import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
-from skdpmic.notebook import shown_graph
-from skdpmic.privacy.ledger import BudgetLedger
-from skdpmic.privacy.two_way_tables import NoisyTwoWayTables
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
+from skdpmic.table.frames import as_frame, is_frame, row_of_zeros
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features_of_one_kind
-from skdpmic.table.tables import as_frame, is_frame, row_of_zeros
-from skdpmic.unchanged import unchanged_on_error
 
 _DROWNS = 1 / 3  # as of a correlation
 

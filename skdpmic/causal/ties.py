@@ -8,9 +8,9 @@ import warnings
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.checks.readable import some
-from skdpmic.dependence.correlation_matrices import known_shares
-from skdpmic.table.tables import as_frame, is_frame
+from skdpmic._utils.readable import some
+from skdpmic.correlation.matrices import known_shares
+from skdpmic.table.frames import as_frame, is_frame
 
 _FEW_TIES = 0.99  # of pairs are untied: from about 0.97 down, chains of 20,000 records get edges that are not there
 

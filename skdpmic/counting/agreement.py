@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdpmic.counting.sketch import RangeGridSketch, check_whole
-from skdpmic.dependence.grid_limits import check_B, check_c
+from skdpmic.statistics.grids.limits import check_B, check_c
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.features import feature_axes
 from skdpmic.table.public import check_public

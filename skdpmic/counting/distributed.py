@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import NamedTuple
 
-from skdpmic.checks.errors import read_by_engine
-from skdpmic.checks.readable import is_dask_collection
+from skdpmic._utils.errors import read_by_engine
+from skdpmic._utils.readable import is_dask_collection
 from skdpmic.counting.chunks import count_against
 from skdpmic.counting.sketch import RangeGridSketch
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
+from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.differences import differences
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
-from skdpmic.dependence.nominal import Nominal
-from skdpmic.hints import Categories, ColumnLike, Correction, Range, Ranges, TableLike
-from skdpmic.statistics import check_adds_up, statistic_named
+from skdpmic.statistics.registry import check_adds_up, statistic_named
 from skdpmic.table.description import describe
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
 
 _MAX_SAMPLES = 2**32 - 1  # counts are uint32

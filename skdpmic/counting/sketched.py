@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skdpmic._utils.progress import SILENT
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.progress import SILENT
 from skdpmic.table.columns import each_feature
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import parts_in_place_of_classes

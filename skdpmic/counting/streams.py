@@ -4,12 +4,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from skdpmic.checks.errors import read_by_engine
-from skdpmic.checks.readable import some
+from skdpmic._utils.errors import read_by_engine
+from skdpmic._utils.readable import some
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.tables import as_frame, is_frame, is_lazy
 from skdpmic.table.values import decoded
 
 _ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000

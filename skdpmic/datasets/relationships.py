@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
-from skdpmic.hints import Floats, RandomState
+from skdpmic._utils.typing import Floats, RandomState
 
 R2_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -158,7 +158,7 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
 def load_mic_star() -> dict[tuple[str, float], float]:
     """MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
-    Computed once by :func:`skdpmic.dependence.population.mic_star`, with ``benchmarks/make_mic_star.py``.
+    Computed once by :func:`skdpmic.statistics.mic.population.mic_star`, with ``benchmarks/make_mic_star.py``.
 
     Returns
     -------

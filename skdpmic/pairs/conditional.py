@@ -1,13 +1,13 @@
 """Private rank statistics of one pair of variables within public strata."""
 
-from skdpmic.dependence.conditional_ranks import conditional_kendall, conditional_spearman
-from skdpmic.hints import ColumnLike, RandomState
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.typing import ColumnLike, RandomState
+from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.pairs.one_score import laplace_noise, pay, release
 from skdpmic.pairs.ranks import check_ranked_pair
-from skdpmic.privacy.ledger import BudgetLedger
-from skdpmic.privacy.rank_sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
+from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
+from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
 from skdpmic.table.strata import read_strata
-from skdpmic.uncached import never_cached
 
 
 @never_cached

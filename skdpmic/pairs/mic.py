@@ -1,20 +1,20 @@
 """Private scores of one pair of variables."""
 
-from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.defaults import resolve_B, resolve_c, resolve_parts
-from skdpmic.dependence.grid_limits import check_B, check_c
-from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import AgainstNumbers, check_correction, continuous_grids, grid_size
-from skdpmic.dependence.optimize_axis import entropy_table, rounding_error
-from skdpmic.dependence.rank_grids import mic_e_of_ranks, ranks_in_y
-from skdpmic.hints import Auto, ColumnLike, Correction, FromData, RandomState, Ranges
+from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.typing import Auto, ColumnLike, Correction, FromData, RandomState, Ranges
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.pairs.one_score import laplace_noise, pay, release
-from skdpmic.privacy.arguments import check_epsilon
-from skdpmic.privacy.geometric import GeometricMechanism, TableCounter, TableScorer, parts_of_range
-from skdpmic.privacy.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import random_keys
-from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
-from skdpmic.uncached import never_cached
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.mic.defaults import resolve_B, resolve_c, resolve_parts
+from skdpmic.statistics.mic.mic_e import mass_plan
+from skdpmic.statistics.mic.mic_r import AgainstNumbers, check_correction, continuous_grids, grid_size
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter, TableScorer, parts_of_range
+from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.statistics.mic.rank_grids import mic_e_of_ranks, ranks_in_y
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 
 @never_cached

@@ -1,16 +1,16 @@
 """The private score MTVr of one pair of variables."""
 
-from skdpmic.checks.arguments import check_pair, check_pair_bounds
-from skdpmic.dependence.mtv_counts import counts_scorer
-from skdpmic.dependence.mtv_family import numeric_family
-from skdpmic.dependence.mtv_r import AgainstNumbers
-from skdpmic.hints import Auto, ColumnLike, FromData, RandomState, Ranges
-from skdpmic.mtv_defaults import resolve_mtv
+from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.typing import Auto, ColumnLike, FromData, RandomState, Ranges
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.pairs.one_score import laplace_noise, pay, release
-from skdpmic.privacy.arguments import check_epsilon
-from skdpmic.privacy.ledger import BudgetLedger, check_ledger
-from skdpmic.privacy.sensitivity import mtv_r_sensitivity
-from skdpmic.uncached import never_cached
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.statistics.mtv.counts import counts_scorer
+from skdpmic.statistics.mtv.defaults import resolve_mtv
+from skdpmic.statistics.mtv.family import numeric_family
+from skdpmic.statistics.mtv.mtv_r import AgainstNumbers
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
 
 @never_cached

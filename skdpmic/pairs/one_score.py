@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skdpmic.privacy.arguments import warn_of_seed
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import warn_of_seed
 
 
 def laplace_noise(epsilon, sensitivity, rounding_error):

@@ -1,7 +1,13 @@
 """Private rank statistics of one pair of variables."""
 
-from skdpmic.checks.arguments import check_pair
-from skdpmic.dependence.ranks import (
+from skdpmic._utils.arguments import check_pair
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.typing import ColumnLike, RandomState
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.pairs.one_score import laplace_noise, pay, release
+from skdpmic.privacy.noise import random_keys
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.statistics.ranks.kernels import (
     MAX_RECORDS,
     chatterjee,
     distance_correlation,
@@ -10,18 +16,12 @@ from skdpmic.dependence.ranks import (
     spearman,
     strict_ranks,
 )
-from skdpmic.hints import ColumnLike, RandomState
-from skdpmic.pairs.one_score import laplace_noise, pay, release
-from skdpmic.privacy.arguments import check_epsilon
-from skdpmic.privacy.ledger import BudgetLedger, check_ledger
-from skdpmic.privacy.noise import random_keys
-from skdpmic.privacy.rank_sensitivity import (
+from skdpmic.statistics.ranks.sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,
     kendall_sensitivity,
     spearman_sensitivity,
 )
-from skdpmic.uncached import never_cached
 
 
 @never_cached

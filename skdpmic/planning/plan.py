@@ -12,9 +12,9 @@ from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores, NoisyTables
-from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics.measure import Measure
+from skdpmic.statistics.registry import STATISTICS, statistic_named
 
 CONFIDENCE = 0.95  # that the noise is no larger than the error
 _CORRECTION = "miller-madow"  # as in the estimators
@@ -214,7 +214,7 @@ def planned(way, measure, shape, statistic, *, k, n_classes, error=None, is_simu
 
     Parameters
     ----------
-    way : a way of :mod:`skdpmic.release`
+    way : a way of :mod:`skdpmic.release.kinds`
     measure : its measure
     shape : Shape
     statistic : str

@@ -4,7 +4,7 @@ import math
 import numbers
 from typing import NamedTuple
 
-from skdpmic.privacy.arguments import check_delta, check_epsilon
+from skdpmic.privacy.parameters import check_delta, check_epsilon
 from skdpmic.table.shape import Shape
 
 SOUGHT = ("epsilon", "n_samples", "error")  # two of them are given, and the third is found

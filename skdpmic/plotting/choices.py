@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from skdpmic.checks.fitted import check_has_scores
+from skdpmic._utils.fitted import check_has_scores
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism
-from skdpmic.privacy.posterior import draw_truths
 from skdpmic.privacy.top_k import top_k_for_budget
+from skdpmic.statistics.mic.posterior import draw_truths
 
 
 class NoisyScores:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_whole
+from skdpmic._utils.arguments import check_whole
+from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, budget, explain, in_short, ink_of, label_of
-from skdpmic.privacy.ledger import BudgetLedger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class LedgerDisplay:
     Examples
     --------
     >>> from skdpmic.plotting import LedgerDisplay
-    >>> from skdpmic.privacy.ledger_file import LedgerEntry
+    >>> from skdpmic.budget.ledger_file import LedgerEntry
     >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", 0.3, 0.0, 500, 2, None)]
     >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
     >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]

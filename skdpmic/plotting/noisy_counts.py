@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from skdpmic.checks.fitted import check_published
+from skdpmic._utils.fitted import check_published
 from skdpmic.plotting.figures import axes_for, explain, label_of, names_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
-from skdpmic.privacy.arguments import check_confidence
 from skdpmic.privacy.mechanisms import laplace_quantile
+from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
 
-    from skdpmic.hints import Range
+    from skdpmic._utils.typing import Range
 
 _HATCH = "0.6"
 _MOST_LETTERS = 60

@@ -11,7 +11,7 @@ import numpy as np
 from skdpmic.planning.plan import planned_releases
 from skdpmic.planning.request import Request, checked
 from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, in_short, ink_of
-from skdpmic.statistics import STATISTICS
+from skdpmic.statistics.registry import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

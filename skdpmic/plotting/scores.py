@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_whole
-from skdpmic.checks.fitted import check_has_scores
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.fitted import check_has_scores
 from skdpmic.plotting.figures import (
     CHOSEN,
     LIMIT,
@@ -20,7 +20,7 @@ from skdpmic.plotting.figures import (
     ink_of,
     names_of,
 )
-from skdpmic.privacy.arguments import check_confidence
+from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdpmic.checks.arguments import check_whole
+from skdpmic._utils.arguments import check_whole
 from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
 from skdpmic.plotting.figures import axes_for, feature_labels, in_short, names_of
-from skdpmic.privacy.arguments import check_epsilon
+from skdpmic.privacy.parameters import check_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

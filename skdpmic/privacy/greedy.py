@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import scale_for_budget
+from skdpmic.privacy.parameters import exact
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from skdpmic.privacy.arguments import exact
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace
+from skdpmic.privacy.parameters import exact
 
 GRID = 2.0**-30
 _STEPS = 2**30  # grid steps in a score of 1

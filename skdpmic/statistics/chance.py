@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.dependence.nominal import Nominal
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # drawn; of more records, chance makes less by the measure's rate

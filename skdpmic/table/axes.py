@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdpmic.dependence.nominal import Nominal
+from skdpmic.table.nominal import Nominal
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # what bounds may be of
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from skdpmic.checks.arguments import check_column_bounds, in_order
-from skdpmic.checks.readable import is_date
+from skdpmic._utils.arguments import check_column_bounds, in_order
+from skdpmic._utils.readable import is_date
 from skdpmic.table.axes import NUMBERS, Knots, LogRange, Range, is_range
 from skdpmic.table.dates import kind_of_date, seconds_of
 

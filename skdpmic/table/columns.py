@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic.progress import SILENT
+from skdpmic._utils.progress import SILENT
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.checks.readable import refuse_repeated
+from skdpmic._utils.readable import refuse_repeated
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels
 from skdpmic.table.bounds import axis_of
 from skdpmic.table.features import feature_axes, labels_of, n_features_of

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 
-from skdpmic.checks.readable import some
-from skdpmic.dependence.nominal import Nominal
+from skdpmic._utils.readable import some
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.bounds import axes_of, axis_of
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import is_dask_collection, refuse_masked
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import is_dask_collection, refuse_masked
 
 _AT_LEAST = 4  # persons, as of records where each is one
 _SORTED_KINDS = frozenset("biufSUmM")  # of dtypes

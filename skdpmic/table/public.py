@@ -2,7 +2,7 @@
 
 import warnings
 
-from skdpmic.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning
 from skdpmic.table.values import is_missing
 
 

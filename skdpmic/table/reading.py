@@ -4,13 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from skdpmic.checks.readable import is_dask_collection, some
+from skdpmic._utils.readable import is_dask_collection, some
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
 from skdpmic.table.features import axes_of_one_kind, feature_axes
+from skdpmic.table.frames import open_table
 from skdpmic.table.records import Records
-from skdpmic.table.tables import open_table
 from skdpmic.table.targets import check_kind, make_target, target_axis
 from skdpmic.table.values import (
     ANY_ORDER,
@@ -71,7 +71,7 @@ def read_features_of_one_kind(estimator, X):
     Returns
     -------
     Records
-        The scales are all :class:`skdpmic.dependence.nominal.Nominal`, or all None.
+        The scales are all :class:`skdpmic.table.nominal.Nominal`, or all None.
     """
     table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
     declared = table.declared()

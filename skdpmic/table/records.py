@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.progress import SILENT, Progress
+from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, each_feature
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape

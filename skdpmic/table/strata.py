@@ -3,8 +3,8 @@
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import as_objects, refuse_masked
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import as_objects, refuse_masked
 from skdpmic.table.features import labels_of
 from skdpmic.table.values import OBJECTS, as_codes, is_empty, kind_of, kind_of_labels
 

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import check_X_y
 
-from skdpmic.checks.errors import without_data
-from skdpmic.checks.readable import as_objects, refuse_masked
-from skdpmic.dependence.nominal import Nominal
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import as_objects, refuse_masked
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import (
     ANY_ORDER,

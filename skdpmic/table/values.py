@@ -12,8 +12,8 @@ from numbers import Integral, Real
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.checks.errors import read_by_engine, without_data, without_data_of
-from skdpmic.checks.readable import is_date
+from skdpmic._utils.errors import read_by_engine, without_data, without_data_of
+from skdpmic._utils.readable import is_date
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
 from skdpmic.table.dates import kind_of_date, seconds, seconds_of
 

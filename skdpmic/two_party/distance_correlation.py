@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.dependence.shares import nearest_shares
+from skdpmic._utils.shares import nearest_shares
 from skdpmic.two_party.distances import (
     discrete_variance,
     histogram_variance,
@@ -13,7 +13,7 @@ from skdpmic.two_party.distances import (
     part_distances,
     part_variance,
 )
-from skdpmic.two_party.tables import noise_variance
+from skdpmic.two_party.response_tables import noise_variance
 from skdpmic.two_party.weighted_records import Classes, Estimate, Numbers, distance_covariance, distance_variance
 
 _FEWEST = 5  # records, with one of which left out the equations still hold

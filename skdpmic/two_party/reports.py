@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.two_party.description import ReportsDescription, description_from_json
+from skdpmic.two_party.report_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"  # what files of these formats begin with

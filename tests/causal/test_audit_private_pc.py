@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivatePC
-from skdpmic.privacy import concordance, rank_sensitivity, two_way_tables
+from skdpmic.causal import table_noise as two_way_tables
+from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.privacy.composition import rho_for
+from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
-from tests.privacy.test_kendall_matrix import extremes
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdpmic.PrivacyLeakWarning", "ignore:noise drowns everything"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.causal.correlations import CorrelationTests
-from skdpmic.dependence.concordance import concordances
-from skdpmic.dependence.ranks import mid_ranks
+from skdpmic.causal.correlation_tests import CorrelationTests
+from skdpmic.correlation.concordance import concordances
+from skdpmic.statistics.ranks.kernels import mid_ranks
 
 ALPHA, N = 0.05, 400
 ERROR = 4 * (ALPHA * (1 - ALPHA) / 300) ** 0.5  # 4 standard errors of the share of 300 tables

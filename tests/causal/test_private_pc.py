@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateCorrelation, PrivatePC
 from skdpmic.causal.pc import pc
+from skdpmic.causal.table_noise import NoisyTwoWayTables
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.two_way_tables import NoisyTwoWayTables
 
 N = 5000
 NAMES = ["rain", "sprinkler", "wet", "slippery"]
@@ -328,7 +328,10 @@ def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, what, tmp_pa
 
 @pytest.mark.parametrize(
     "kind, computed",
-    [("numeric", "skdpmic.noisy_matrix.concordances"), ("boolean", "skdpmic.causal.noisy_tables.two_way_counts")],
+    [
+        ("numeric", "skdpmic.correlation.kendall_release.concordances"),
+        ("boolean", "skdpmic.causal.table_release.two_way_counts"),
+    ],
 )
 def test_a_full_ledger_refuses_before_anything_is_computed(kind, computed, tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.4, delta=1e-6)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.causal import tables as module
-from skdpmic.causal.tables import TableTests
+from skdpmic.causal import table_tests as module
+from skdpmic.causal.table_tests import TableTests
 
 ALPHA, N = 0.05, 4000
 

@@ -1,6 +1,6 @@
 """What PrivatePC holds of a table of labels is a function of public numbers and of what was released.
 
-As in ``tests/test_matrix_remains.py``, which sees to tables of numbers.
+As in ``tests/correlation/test_matrix_remains.py``, which sees to tables of numbers.
 """
 
 import pickle
@@ -9,12 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, PrivatePC, uncached
-from skdpmic.causal import noisy_tables
+from skdpmic import BudgetLedger, PrivatePC
+from skdpmic._utils import no_cache as uncached
+from skdpmic.causal import table_noise as two_way_tables
+from skdpmic.causal import table_release as noisy_tables
 from skdpmic.causal.found_graph import FoundGraph
-from skdpmic.estimator import PrivateEstimator
-from skdpmic.privacy import two_way_tables
-from tests.test_interrupts import functions_of, interrupted_everywhere, prepared
+from skdpmic.selection.base import PrivateEstimator
+from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, LABELS = 60, ["a", "b", "c"]
 CATEGORIES = dict.fromkeys(range(4), LABELS)

@@ -12,7 +12,7 @@ from scipy import sparse
 from skdpmic import BudgetError, BudgetLedger, PrivatePC
 from skdpmic.causal.ties import declared_to_repeat
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.exceptions.PrivacyLeakWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")
 
 N = 2000
 
@@ -119,7 +119,7 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
 
 def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
     """Tables with and without ties are warned of in the same words if the released shares are the same."""
-    from skdpmic.noisy_matrix import NoisyMatrix
+    from skdpmic.correlation.kendall_release import NoisyMatrix
 
     def release(*arguments):
         released = original(*arguments)

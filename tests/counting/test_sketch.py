@@ -15,11 +15,11 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, RangeGridSketch, mic_r
 from skdpmic.counting.sketched import SketchedRecords
-from skdpmic.defaults import default_B
-from skdpmic.dependence.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.dependence.mic_r import AgainstClasses, AgainstNumbers
-from skdpmic.privacy.geometric import TableGrids
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mic.defaults import default_B
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mic.noisy_tables import TableGrids
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import each_feature
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

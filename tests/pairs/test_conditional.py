@@ -9,12 +9,12 @@ import pytest
 
 import skdpmic
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
-from skdpmic.dependence.conditional_ranks import conditional_kendall, conditional_spearman
 from skdpmic.pairs import conditional, ranks
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
 from tests.privacy.auditing import privacy_loss_at_least
-from tests.privacy.test_conditional_rank_sensitivity import SCORES, SENSITIVITY, from_falling_to_rising
+from tests.statistics.ranks.test_conditional_sensitivity import SCORES, SENSITIVITY, from_falling_to_rising
 
 NAMES = list(SCORES)
 LABELS = ["north", "south"]

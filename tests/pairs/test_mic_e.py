@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace
-from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.optimize_axis import rounding_error
-from skdpmic.dependence.rank_grids import ranks_in_y
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity
-from skdpmic.privacy.sensitivity import mic_e_sensitivity
+from skdpmic.statistics.mic.mic_e import mass_plan
+from skdpmic.statistics.mic.optimize_axis import rounding_error
+from skdpmic.statistics.mic.rank_grids import ranks_in_y
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
 from tests.privacy.searches import largest_change_of_mic_e, mic_e_of
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mtv_r, mtv_r_laplace
-from skdpmic.dependence.mtv_counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.pairs import mtv
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, scale_for_budget
-from skdpmic.privacy.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from tests.privacy.auditing import off_the_grid, privacy_loss_at_least
 from tests.privacy.laws import laplace_p_value
 

@@ -8,12 +8,19 @@ import pytest
 
 import skdpmic
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
-from skdpmic.dependence.ranks import chatterjee, distance_correlation, kendall, mid_ranks, spearman, strict_ranks
 from skdpmic.pairs import ranks
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics.ranks.kernels import (
+    chatterjee,
+    distance_correlation,
+    kendall,
+    mid_ranks,
+    spearman,
+    strict_ranks,
+)
 from tests.privacy.auditing import off_the_grid, privacy_loss_at_least
-from tests.privacy.test_rank_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
+from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
 
 NAMES = list(SENSITIVITY)
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

@@ -11,8 +11,8 @@ from scipy import stats
 from skdpmic import plan_release
 from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, chances_of_missing_a_perfect_score, share_found
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores
-from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
 from tests.planning.test_plan import rebuilt
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import skdpmic.privacy.sensitivity
+import skdpmic.statistics.mic.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, plan_release
 from skdpmic.planning.plan import CONFIDENCE
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.release import BestFeatures, GaussianScores, LaplaceScores
-from skdpmic.statistics import STATISTICS, statistic_named
+from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
 
 SHAPE = {"n_samples": 5000, "n_features": 30}

@@ -9,8 +9,8 @@ from scipy import stats
 from sklearn.base import BaseEstimator
 
 from skdpmic import DPMICScorer
-from skdpmic.described import description_of_parts
 from skdpmic.plotting import NoisyCountsDisplay
+from skdpmic.table.described import description_of_parts
 
 
 class Fitted(BaseEstimator):
@@ -315,7 +315,7 @@ def test_the_axes_of_a_sketch_are_drawn_where_the_estimator_does_not_have_them(p
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["no", "yes"]
 
 
-@pytest.mark.filterwarnings("ignore::skdpmic.exceptions.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")
 def test_a_range_that_was_read_from_the_data_is_not_kept(pyplot):
     X = np.random.default_rng(0).random((100, 2))
     public = {"bounds": "data", "target_bounds": "data"}

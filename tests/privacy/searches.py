@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.dependence.code_grids import class_grids
-from skdpmic.dependence.counting import _count_records
-from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import RangeGrids, chance_of
-from skdpmic.dependence.optimize_axis import _optimize_axis, _room, _units, entropy_table
-from skdpmic.dependence.partitions import equipartitions, refine
-from skdpmic.dependence.rank_grids import mic_e_of_ranks
+from skdpmic.statistics.grids.partitions import equipartitions, refine
+from skdpmic.statistics.mic.cell_counts import _count_records
+from skdpmic.statistics.mic.code_grids import class_grids
+from skdpmic.statistics.mic.mic_e import mass_plan
+from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
+from skdpmic.statistics.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
+from skdpmic.statistics.mic.rank_grids import mic_e_of_ranks
 
 # --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
 

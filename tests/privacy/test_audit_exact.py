@@ -12,13 +12,13 @@ import pytest
 from skdpmic import dp_mic_classif, dp_mic_regression
 from skdpmic.privacy import mechanisms, noise, top_k
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
-from skdpmic.privacy.sensitivity import (
+from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.statistics.mic.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
     mic_r_sensitivity,
-    mtv_r_sensitivity,
 )
-from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from tests.privacy.auditing import independent, largest_log_ratio, law_of, noises_within
 from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
 

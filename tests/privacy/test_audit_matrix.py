@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from skdpmic import DPForwardSelector, PrivateCorrelation
-from skdpmic.privacy import concordance, rank_sensitivity
+from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.privacy.composition import rho_for
+from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
-from tests.privacy.test_kendall_matrix import extremes
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
 

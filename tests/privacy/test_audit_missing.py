@@ -11,7 +11,7 @@ import pytest
 
 from skdpmic import DPMICScorer
 from skdpmic.privacy.mechanisms import LaplaceMechanism
-from skdpmic.statistics import statistic_named
+from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.shape import Shape
 from tests.privacy.auditing import privacy_loss_at_least
 

@@ -7,12 +7,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from skdpmic.dependence.nominal import Nominal
 from skdpmic.privacy.mechanisms import to_grid
-from skdpmic.privacy.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.release import GreedyFeatures
-from skdpmic.statistics import statistic_named
+from skdpmic.release.kinds import GreedyFeatures
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget

@@ -13,7 +13,7 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, mic_e_laplace, mic_r_laplace
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 
 ALPHA = 1e-2

@@ -7,10 +7,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from skdpmic.dependence import ranks
+from skdpmic.statistics.ranks import kernels as ranks
 from tests.naive import naive_mutual_information
-from tests.privacy.test_conditional_rank_sensitivity import from_falling_to_rising
-from tests.privacy.test_conditional_rank_sensitivity import largest_change as largest_within
+from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
+from tests.statistics.ranks.test_conditional_sensitivity import largest_change as largest_within
 
 # --- Lazarsfeld, Johnson and Adeniran (ICML 2022), Lemma B.9 ------------------------------------------------------
 

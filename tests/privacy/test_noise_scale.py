@@ -11,22 +11,16 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import (
-    DPMICScorer,
-    DPMICSelector,
-    PrivateGridSearch,
-    defaults,
-    mic_e_laplace,
-    mic_r_geometric,
-    mic_r_laplace,
-)
-from skdpmic.dependence.code_grids import discrete_plan
-from skdpmic.dependence.mic_e import mass_plan
-from skdpmic.dependence.mic_r import closed_plan, continuous_plan
-from skdpmic.dependence.optimize_axis import rounding_error
-from skdpmic.privacy import geometric, mechanisms
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, mic_e_laplace, mic_r_geometric, mic_r_laplace
+from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.mic import defaults
+from skdpmic.statistics.mic import noisy_tables as geometric
+from skdpmic.statistics.mic.code_grids import discrete_plan
+from skdpmic.statistics.mic.mic_e import mass_plan
+from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan
+from skdpmic.statistics.mic.optimize_axis import rounding_error
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 STEPS = 2**30  # in a score of 1
 EPSILON = Fraction(3, 10)  # 0.3, as it is written

@@ -8,10 +8,10 @@ import pandas
 import polars
 import pytest
 
-from skdpmic.dependence.nominal import Nominal
 from skdpmic.table.axes import Knots, Labels, LogRange, Order, Range, from_json, to_json
 from skdpmic.table.bounds import axis_of
 from skdpmic.table.features import feature_axes, labels_of, n_features_of
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import check_classes
 
 DAY = 86_400.0

@@ -27,9 +27,9 @@ from skdpmic import (
     RandomizedParts,
     RangeGridSketch,
     TwoPartyScorer,
-    learnt_bounds,
 )
-from skdpmic.checks.arguments import check_pair
+from skdpmic._utils.arguments import check_pair
+from skdpmic.release.bounds import learnt_bounds
 from skdpmic.table.people import read_people
 from skdpmic.table.strata import read_strata
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.randomized_response import inverse_response_matrix, randomized_response
 from skdpmic.table.axes import Labels, Range
-from skdpmic.two_party.description import ReportedColumn
 from skdpmic.two_party.distances import discrete_variance, histogram_variance, part_distances, part_variance
+from skdpmic.two_party.report_description import ReportedColumn
+from skdpmic.two_party.response_noise import inverse_response_matrix, randomized_response
 from skdpmic.two_party.weighted_records import Classes, Numbers, distance_covariance, distance_variance
 
 

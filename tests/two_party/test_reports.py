@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic import RandomizedParts, TwoPartyScorer
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
-from skdpmic.two_party.description import ReportedColumn, ReportsDescription, description_from_json
+from skdpmic.two_party.report_description import ReportedColumn, ReportsDescription, description_from_json
 from skdpmic.two_party.reports import read_reports
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")

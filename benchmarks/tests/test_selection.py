@@ -1,0 +1,335 @@
+"""What is compared keeps to its sensitivity, simulations have the right law, and the headlines of the docs hold."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import mutual_info_score
+
+pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
+pytest.importorskip("pandas", reason="the benchmark keeps its results with pandas")
+pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
+
+import pandas
+
+from benchmarks.selection import __main__ as benchmark
+from benchmarks.selection import no_functions, relationships, report, rivals, ways, wide_bounds
+from benchmarks.selection.statistics import STATISTICS
+from benchmarks.selection.table import Table
+from skdpmic import (
+    DPMICScorer,
+    DPMICSelector,
+    chatterjee_laplace,
+    distance_correlation_laplace,
+    mic_r_laplace,
+    mtv_r_laplace,
+)
+from skdpmic.datasets import relationship
+from skdpmic.privacy.top_k import OneShotTopK
+
+ROOT = Path(__file__).parents[2]
+ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
+
+
+def square(x, y, n_classes=None):
+    """A table of one feature, or of several columns, all between -1 and 1; of two classes, the sign of the target."""
+    X, y = np.asarray(x, dtype=float).reshape(len(y), -1), np.asarray(y, dtype=float)
+    bounds = np.full(X.shape[1], -1.0), np.full(X.shape[1], 1.0)
+    return Table(X, y, *bounds, (-1, 1)) if n_classes is None else Table(X, (y > 0).astype(int), *bounds, None, 2)
+
+
+def thirds(table):
+    return rivals.binned_information(table, n_parts=3)
+
+
+# --- Sensitivities --------------------------------------------------------------------------------------------------
+
+
+def climb(change, n, seed, n_steps):
+    """The largest change of a score that hill climbing finds: n - 1 records stay, one is replaced."""
+    random = np.random.default_rng(seed)
+    places = np.array([-1.0, -0.9, -0.3, 0.2, 0.7, 0.95, 1.0])
+    records = random.choice(places, size=(n + 1, 2))  # the last two are the record before, and after
+    height = change(records)
+    for _ in range(n_steps):
+        step = records.copy()
+        step[random.integers(n + 1), random.integers(2)] = random.choice(places)
+        if (new := change(step)) >= height:
+            records, height = step, new
+    return height
+
+
+@pytest.mark.parametrize("n_classes", [None, 2])
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("n, n_steps", [(11, 100), pytest.param(15, 1500, marks=pytest.mark.slow)])
+def test_no_climb_beats_the_sensitivity_of_what_is_compared(name, n, n_steps, n_classes):
+    """The scores of the benchmark, with the sensitivity that its noise is for; a quarter of it is found at least."""
+    statistic = STATISTICS[name]
+    grid = statistic.grid(n, 1.0, n_classes)
+    keys = np.random.default_rng(0).random((2, n))
+
+    def change(records):
+        tables = [square(*np.delete(records, gone, axis=0).T, n_classes) for gone in (n - 1, n)]
+        before, after = (statistic.scores(table, grid, keys)[0] for table in tables)
+        return abs(before - after)
+
+    found = max(climb(change, n, seed, n_steps) for seed in range(2))
+    sensitivity = statistic.sensitivity(n, n_classes, grid)
+    assert 0.25 * sensitivity < found <= sensitivity + ERROR
+
+
+@pytest.mark.parametrize("n", [6, 101])
+def test_the_sensitivity_of_covariance_is_attained(n):
+    ones, one_moved = np.ones(n), np.append(np.ones(n - 1), -1)
+    change = abs(rivals.covariance(square(ones, ones)) - rivals.covariance(square(one_moved, one_moved)))[0]
+    assert change == pytest.approx(rivals.covariance_sensitivity(n))
+
+
+@pytest.mark.parametrize("n", [5, 9])
+def test_binned_information_attains_its_sensitivity(n):
+    half = (n + 1) // 2  # one record shares its row with half of the others and its column with the other half
+    x = np.array([-1.0] * half + [1.0] * (n - half))
+    y = np.array([-1.0] + [1.0] * (half - 1) + [-1.0] * (n - half))
+    x_after, y_after = np.append(0.0, x[1:]), np.append(0.0, y[1:])
+    change = abs(thirds(square(x, y)) - thirds(square(x_after, y_after)))[0]
+    assert change == pytest.approx(rivals.binned_information_sensitivity(n))
+
+
+# --- Scores ---------------------------------------------------------------------------------------------------------
+
+
+def test_rivals_are_what_their_names_say():
+    random = np.random.default_rng(0)
+    x, y = random.uniform(-1, 1, size=(2, 300))
+    y = np.clip(x + y, -1, 1)
+    table = square(x, y)
+    assert rivals.covariance(table)[0] == pytest.approx(abs(np.cov(x, y, bias=True)[0, 1]))
+    cells = [np.minimum(((v + 1) * 4).astype(int), 7) for v in (x, y)]
+    assert rivals.binned_information(table, 8)[0] == pytest.approx(mutual_info_score(*cells) / np.log(2))
+
+
+def test_what_is_compared_is_what_the_package_computes():
+    """Against the public functions, and scipy's."""
+    random = np.random.default_rng(1)
+    x = random.uniform(-1, 1, size=200)
+    y = 0.5 * x**2 + random.uniform(-0.3, 0.3, size=200)
+    table, keys = square(x, y), random.random((2, 200))
+
+    def score(name):
+        return STATISTICS[name].scores(table, STATISTICS[name].grid(200, np.inf, None), keys)[0]
+
+    bounds = {"bounds": ((-1, 1), (-1, 1)), "epsilon": np.inf}
+    assert score("MTVr") == pytest.approx(mtv_r_laplace(x, y, **bounds))
+    assert score("MICr") == pytest.approx(mic_r_laplace(x, y, correction=None, **bounds))
+    assert score("MICr, corrected") == pytest.approx(mic_r_laplace(x, y, **bounds))
+    assert score("Chatterjee") == pytest.approx(chatterjee_laplace(x, y, epsilon=np.inf))
+    assert score("distance correlation") == pytest.approx(distance_correlation_laplace(x, y, epsilon=np.inf))
+    assert score("Kendall") == pytest.approx(abs(stats.kendalltau(x, y).statistic))
+    assert score("Spearman") == pytest.approx(abs(stats.spearmanr(x, y).statistic))
+
+
+def test_scores_of_more_features_are_added_to_those_that_are_known():
+    pool = relationships.make_pool(300, seed=0, n_noise=10)
+    for name in STATISTICS:
+        scores = ways.Scores(pool, name, seed=0)
+        few = scores.of(0.1, 7).copy()
+        assert (scores.of(0.1)[:7] == few).all()
+        assert scores.of(0.1) == pytest.approx(ways.Scores(pool, name, seed=0).of(0.1), abs=1e-12)
+
+
+# --- Simulations ----------------------------------------------------------------------------------------------------
+
+
+MIXTURES = {name: relationship(name, 0.5) for name in ("F6", "F13", "F21")} | {
+    shape: no_functions.mixture_of(shape, 0.4) for shape in ("circle", "3 x 3 squares")
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MIXTURES)
+def test_features_given_the_target_have_the_law_of_the_mixture(name):
+    """Chi-square on an 8 x 8 grid, 20,000 draws, alpha = 0.001."""
+    mixture, n = MIXTURES[name], 20_000
+    x, y = mixture.sample(n, random_state=0).T
+    drawn = relationships.draw_given_target(mixture, y, np.random.default_rng(0))
+    counts = [np.histogram2d(v, y, bins=8, range=[[0, 1], [0, 1]])[0].ravel() for v in (x, drawn)]
+    counts = np.array(counts)[:, np.sum(counts, axis=0) >= 10]
+    assert stats.chi2_contingency(counts).pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["X", "fork"])
+def test_what_is_no_function_has_the_information_of_a_line(shape):
+    """Binned information of 100,000 records on 64 x 64 parts, less what it is too high by chance: 3969 / (2 n ln 2)."""
+    n = 100_000
+    random = np.random.default_rng(0)
+    y = random.random(n)
+    x = relationships.draw_given_target(no_functions.mixture_of(shape, 0.4), y, random)
+    drawn = rivals.binned_information(Table(x[:, None], y, np.zeros(1), np.ones(1), (0, 1)), 64)[0]
+    wanted = no_functions.information(relationship("F12", 0.4))
+    assert drawn - 3969 / (2 * n * np.log(2)) == pytest.approx(wanted, abs=0.02)
+
+
+def test_bounds_matter_to_what_reads_values_only():
+    def recall(name):
+        rows = wide_bounds.run(400, 0, name, n_trials=100, widths=(1, 100))
+        return {(row["of"], row["width"]): row["recall"] for row in rows}
+
+    assert len(set(recall("Chatterjee").values())) == 1
+    covariance = recall("covariance")
+    assert covariance["features", 1] > max(covariance["features", 100], covariance["target", 100])
+
+
+def test_noise_features_are_true_ones_permuted():
+    pool = relationships.make_pool(500, seed=0, n_noise=30)
+    assert pool.X.shape == (500, 51)
+    assert (np.sort(pool.X[:, 21]) == np.sort(pool.X[:, 0])).all()
+    assert abs(np.corrcoef(pool.X[:, 21:].T, pool.y)[-1, :-1]).max() < 4.5 / np.sqrt(500)
+
+
+@pytest.mark.parametrize(
+    "name, parameters",
+    [
+        ("MICr", {"correction": None}),
+        ("MICr, corrected", {}),
+        ("MTVr", {"statistic": "mtv_r"}),
+        ("Kendall", {"statistic": "kendall"}),
+        ("Chatterjee", {"statistic": "chatterjee"}),
+    ],
+)
+def test_noise_and_grids_are_those_of_the_package(name, parameters):
+    pool = relationships.make_pool(400, seed=0, n_noise=9)
+    (n, d), public = pool.X.shape, {"bounds": (0, 1), "target_bounds": (0, 1)} | parameters
+    fits = {
+        ways.SUPPORT: DPMICSelector(k=5, epsilon=2.0, release="support", **public),
+        ways.EVEN: DPMICScorer(epsilon=2.0, **public),
+        ways.GAUSSIAN: DPMICScorer(epsilon=2.0, mechanism="gaussian", delta=ways.DELTA, **public),
+    }
+    scores = ways.Scores(pool, name, seed=0)
+    for mechanism, estimator in fits.items():
+        estimator.fit(pool.X, pool.y)
+        per_score = ways.epsilon_per_score(mechanism, 2.0, 5, d)
+        if name.startswith("MICr"):
+            assert STATISTICS[name].grid(n, per_score, None) == (estimator.B_, estimator.c_)
+        scale = ways.noise_scale(mechanism, 2.0, 5, d, scores.sensitivity(per_score))
+        assert scale == pytest.approx(estimator.noise_scale_, rel=1e-6)
+
+
+def test_without_noise_equal_scores_are_in_random_order():
+    chosen = ways.choose(np.zeros((2000, 10)), 1, None, 0.0, np.random.default_rng(0))
+    assert np.bincount(chosen.ravel(), minlength=10).min() > 100  # 200 expected, 7.5 sigma
+
+
+def test_simulated_choices_have_the_law_of_the_mechanism():
+    """How often each of eight features is chosen, 600 exact draws; beyond 4 sigma once in 2,000 runs."""
+    values, k, draws = np.linspace(0, 0.35, 8), 3, 600
+    mechanism = OneShotTopK(k, 2**30 // 10)
+    source = np.random.RandomState(0).bytes
+    exact = np.bincount(np.ravel([mechanism.release(values, source) for _ in range(draws)]), minlength=8) / draws
+    simulated = ways.choose(
+        np.tile(values, (20_000, 1)), k, ways.SUPPORT, mechanism.noise_scale, np.random.default_rng(0)
+    )
+    share = np.bincount(simulated.ravel(), minlength=8) / 20_000
+    assert (np.abs(share - exact) < 4 * np.sqrt(0.25 / draws + 0.25 / 20_000)).all()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    done = []
+
+    def run(name, repeat, statistic):
+        done.append((repeat, statistic))
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        return [{"value": 1.0}]
+
+    def completed(again=()):
+        return benchmark.completed(tmp_path, run, {"a": 2}, ("MTVr", "MICr"), {}, again)
+
+    with pytest.raises(KeyboardInterrupt):
+        completed()
+    assert len(completed()) == 4
+    assert done == [(0, "MTVr"), (0, "MICr"), (0, "MICr"), (1, "MTVr"), (1, "MICr")]
+    assert len(completed(again=["MTVr"])) == 4
+    assert done[5:] == [(0, "MTVr"), (1, "MTVr")]
+
+
+# --- Results --------------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_of_the_docs_are_those_of_the_results():
+    page = (ROOT / "docs" / "results" / "selection.md").read_text(encoding="utf-8")
+    summary, monotone, no_function, wide, tables = (
+        pandas.read_csv(benchmark.RESULTS / f"{name}.csv")
+        for name in ("relationships", "monotone", "no_functions", "wide_bounds", "tables")
+    )
+    shown = [
+        report.first_and_best_table(summary),
+        report.least_epsilon_table(summary),
+        report.shapes_table(summary),
+        report.monotone_table(monotone),
+        report.no_functions_table(no_function),
+        report.wide_bounds_table(wide),
+        *(report.models_table(tables, epsilon) for epsilon in (0.1, 1.0)),
+    ]
+    assert [table for table in shown if table not in page] == []
+
+
+def test_no_statistic_finds_more_functions_than_the_first_one():
+    """By more than 0.03, on the mean of all tables of a cell of rows, features and epsilon, as the docs say."""
+    leads = pandas.read_csv(benchmark.RESULTS / "leads.csv")
+    of_functions = leads[leads["experiment"] == "functions"]
+    assert len(of_functions) == 15 * 7 * (len(STATISTICS) - 1)
+    assert of_functions["lead"].min() > -0.03
+
+
+# --- Headlines ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_quick_form_finds_what_the_docs_say(tmp_path):
+    """Shares of 2 tables with 400 trials each: given these, a standard error below 0.5 / sqrt(800) = 0.018.
+
+    The trials and the noise are the same for all statistics, so that of a difference is mostly smaller than below.
+    """
+    pytest.importorskip("statsmodels", reason="one of the tables comes with statsmodels")
+    frame, monotone, no_function, wide, tables = benchmark.main(["--quick", "--output", str(tmp_path)])
+    for name in ("scores", "mechanisms", "shapes", "by_relationship", "no_functions", "wide_bounds", "tables"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    of_difference = 0.018 * np.sqrt(2)
+    keys = ["n", "d", "score", "mechanism", "epsilon"]
+    cells = frame.groupby(keys)[["recall", *relationships.SHAPES]].mean()
+
+    def share(score, mechanism, epsilon, n=10_000, d=100, of="recall"):
+        return cells.loc[(n, d, score, mechanism, epsilon), of]
+
+    # MTVr is never behind, and far ahead where noise is large.
+    for n, d, epsilon in product((1000, 10_000), (20, 100), (0.1, 1.0, 10.0)):
+        best = max(share(score, ways.SUPPORT, epsilon, n, d) for score in STATISTICS)
+        assert share("MTVr", ways.SUPPORT, epsilon, n, d) > best - 0.03 - 3 * of_difference
+    assert share("MTVr", ways.SUPPORT, 1.0, n=1000) > 0.98 - 3 * 0.018
+    assert share("MTVr", ways.SUPPORT, 0.1) > 0.99 - 3 * 0.018
+    for rival in ("MICr", "Kendall", "Spearman", "distance correlation", "covariance", "binned MI"):
+        assert share("MTVr", ways.SUPPORT, 0.1) > share(rival, ways.SUPPORT, 0.1) + 0.1
+    # Names cost least, then Gaussian noise.
+    for score, epsilon in (("MTVr", 0.1), ("MICr", 1.0)):
+        assert share(score, ways.SUPPORT, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
+        assert share(score, ways.GAUSSIAN, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
+    # What looks for a trend misses waves, however large epsilon is.
+    assert share("Kendall", ways.SUPPORT, 10.0, of="waves") < 0.75
+
+    # Where only monotone features are to be found, MTVr finds as many as Kendall.
+    of_monotone = monotone.groupby(["score", "mechanism", "epsilon"])["recall"].mean()
+    assert of_monotone["MTVr", ways.SUPPORT, 1.0] > of_monotone["Kendall", ways.SUPPORT, 1.0] - 0.03 - 3 * of_difference
+
+    # No functions: the finest checkerboard is hidden from MTVr, not from MICr.
+    shapes = no_function.groupby(keys)[list(no_functions.SHAPES)].mean().loc[(3000, 100)]
+    assert shapes.loc[("MTVr", ways.SUPPORT, 1.0)].drop("16 x 16 squares").min() > 0.8
+    assert shapes.loc[("MTVr", "none", np.inf), "16 x 16 squares"] < 0.2
+    assert shapes.loc[("MICr", "none", np.inf), "16 x 16 squares"] > 0.7
+
+    recall = wide.groupby(["of", "score", "width"])["recall"].mean()
+    assert recall["features", "MTVr", 100] > recall["features", "MICr", 100] + 0.2
+    quality = tables.groupby(["table", "score", "mechanism", "epsilon"])["quality"].mean()
+    assert quality["digits", "MTVr", ways.SUPPORT, 1.0] > quality["digits", "MICr", ways.SUPPORT, 1.0] + 0.03

@@ -1,0 +1,149 @@
+"""Checks of columns, ranges and other plain arguments. No message quotes a data value."""
+
+import math
+import numbers
+from collections.abc import Sequence
+
+import numpy as np
+
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import holds_dates, is_date, refuse_dates, refuse_masked
+
+
+def check_column(values, name):
+    """`values` as a 1-D array of finite real numbers."""
+    refuse_masked(values, name)
+    array = without_data(np.asarray, values)
+    refuse_dates(array, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-dimensional, got an array of shape {array.shape}.")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    array = array.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    return array
+
+
+def check_pair(x, y, min_samples=2):
+    """`x` and `y` as two arrays of finite numbers, of one length."""
+    x, y = check_column(x, "x"), check_column(y, "y")
+    if len(x) != len(y):
+        raise ValueError(f"x and y must have the same length, got {len(x)} and {len(y)}.")
+    if len(x) < min_samples:
+        raise ValueError(f"x and y must hold at least {min_samples} samples, got n_samples={len(x)}.")
+    return x, y
+
+
+def check_interval(interval, name):
+    """`interval` as a pair of finite floats, the first below the second."""
+    try:
+        lo, hi = map(_as_float, in_order(interval))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be a pair of numbers (lower, upper), got {interval!r}{_advice_on_dates(interval)}."
+        ) from None
+    if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
+        raise ValueError(f"{name} must be finite with lower < upper, got {interval!r}.")
+    if not math.isfinite(hi - lo):
+        raise ValueError(f"{name} must be finite with lower < upper, as must upper - lower, got {interval!r}.")
+    return lo, hi
+
+
+def check_pair_bounds(bounds):
+    """`bounds` as two intervals, of x and of y."""
+    try:
+        x_bounds, y_bounds = in_order(bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
+    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+
+
+def check_column_bounds(bounds, n_columns, name="bounds"):
+    """`bounds` as the lower and the upper ends of the ranges of all columns.
+
+    Returns
+    -------
+    lower, upper : float64 ndarrays of shape (n_columns,)
+        Not yet checked to be finite.
+    """
+    allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_columns},)"
+    try:
+        sides = [_as_floats(side) for side in in_order(bounds)]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
+    shapes = [side.shape for side in sides]
+    if n_columns != 2 and shapes == [(2,)] * n_columns:
+        raise ValueError(
+            f"{allowed}, got a pair for each feature: pass tuple(np.transpose({name})), or a dict by name."
+        )
+    if len(sides) != 2:
+        raise ValueError(f"{allowed}, got {bounds!r}.")
+    for shape in shapes:
+        if shape not in ((), (n_columns,)):
+            raise ValueError(f"{allowed}, got an array of shape {shape}.")
+    if n_columns == 2 and shapes == [(2,), (2,)] and not _is_tuple_of_arrays(bounds):
+        raise ValueError(f"{name} of two features must say what its two pairs are, {_both_readings(bounds)}.")
+    lower, upper = sides
+    return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
+
+
+def in_order(pair):
+    """`pair`; a TypeError unless it has an order of its own, which no set and no dict has."""
+    is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
+    if not is_ordered or isinstance(pair, str | bytes):
+        raise TypeError
+    return pair
+
+
+def _as_float(bound):
+    if isinstance(bound, str | bytes) or is_date(bound):
+        raise TypeError
+    return float(bound)
+
+
+def _as_floats(side):
+    array = np.array(side)  # a copy, which nobody else can change
+    if array.dtype.kind not in "biufO" or holds_dates(array):
+        raise TypeError
+    return array.astype(np.float64)
+
+
+def _advice_on_dates(bounds):
+    if not any(map(holds_dates, bounds if isinstance(bounds, tuple | list) else [bounds])):
+        return ""
+    return (
+        ": write dates as numbers in the unit of the column, (date - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)"
+    )
+
+
+def _is_tuple_of_arrays(bounds):
+    """The one way to write (lower, upper) of two features that does not look like a pair for each."""
+    return isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
+
+
+def _both_readings(bounds):
+    (a, b), (c, d) = bounds
+    return (
+        f"got {bounds!r}. If they are all lower ends and all upper ends, pass a tuple of arrays, "
+        f"(np.array([{a}, {b}]), np.array([{c}, {d}])). If they are a pair for each feature, pass "
+        f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
+    )
+
+
+def check_n_jobs(n_jobs):
+    """Raise unless `n_jobs` is None or an int that joblib knows."""
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
+
+
+def check_whole(value, name):
+    """Raise unless `value` is an int from 1 on."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+
+
+def check_verbose(verbose):
+    """Raise unless `verbose` is an int from 0 on, or a bool."""
+    if not isinstance(verbose, numbers.Integral) or verbose < 0:
+        raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")

@@ -1,0 +1,34 @@
+"""Methods that a search leaves to the best estimator that it has found."""
+
+from typing import Any
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.typing import TableLike
+
+
+def delegated(name):
+    """A method of the best estimator; there is one if that has one."""
+
+    def has_it(search):
+        getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
+        return True
+
+    def method(self: Any, X: TableLike) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return getattr(self.best_estimator_, name)(X)
+
+    method.__name__ = name
+    method.__doc__ = f"""Call {name} of the best estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray
+            What it returns.
+        """
+    return available_if(has_it)(method)

@@ -1,0 +1,149 @@
+"""Which data can be read as numbers at all, each row by itself: no dates, no hidden values, one column a name."""
+
+import datetime
+import sys
+from collections import Counter
+
+import numpy as np
+
+from skdpmic._utils.errors import without_data
+
+_DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas are subclasses of these, but for Period
+_NUMBER_KINDS = frozenset("biufc")
+_DATE_KINDS = frozenset("mM")
+_PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
+_DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
+_NAMED = 20  # columns named in a message
+
+
+def refuse_unreadable(X, y):
+    """Raise if a table or its target hides values, or the table's names do not tell its columns apart."""
+    for data, name in ((X, "X"), (y, "y")):
+        refuse_masked(data, name)
+    check_names(X)
+
+
+def check_names(X):
+    """Raise unless a dataframe has columns, whose names tell them apart."""
+    names = _names(X)
+    if names is not None and not names:
+        raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
+    refuse_repeated(names or [], "X must have a different name for each column")
+
+
+def refuse_masked(data, name):
+    """Raise if `data` is a masked array, or a list of such: numpy reads the values that the mask hides."""
+    rows = data if isinstance(data, list | tuple) else (data,)
+    if any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        raise TypeError(
+            f"{name} must not be a masked array, whose hidden values would be read: pass {name}.filled(value), with a "
+            "constant that is chosen without looking at the data."
+        )
+
+
+def as_objects(values):
+    """Values that have no dtype, such as those of a list, as an array of objects; others as they are.
+
+    numpy would look for one type that suits all: a date in nanoseconds would change the unit of all others, and a
+    numeral would make text of all numbers. So each object is left as it is, to become a number by itself.
+    """
+    if any(hasattr(values, name) for name in _DECLARED):
+        return values
+    if isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values))):
+        # numpy would make plain integers of dates.
+        values = [list(row) if _is_row(type(row)) and getattr(row, "ndim", 1) else row for row in values]
+    return without_data(np.array, values, dtype=object)
+
+
+def _is_row(kind):
+    return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
+
+
+def refuse_dates(data, name):
+    """Raise if a table or a column holds dates or durations.
+
+    As numbers they would be counts of a unit that numpy and pandas infer from all rows: one row with nanoseconds
+    rescales all others, and no bound on what one row can do to a score would hold.
+    """
+    with_dates = [label for label, column in _columns(data) if holds_dates(column)]
+    if with_dates:
+        where = "" if with_dates == [None] else f" in columns {some(with_dates)}"
+        raise ValueError(
+            f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
+            "public date and divide by a unit of your own, for instance "
+            "(column - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)."
+        )
+
+
+def holds_dates(values):
+    """Whether an array-like holds dates or durations."""
+    kind = _kind_of(values)
+    if kind in _DATE_KINDS:
+        return True
+    if kind in _NUMBER_KINDS or is_dask_collection(values):  # whose partitions are looked at where they lie
+        return False
+    array = without_data(np.asarray, values)
+    if array.dtype.kind == "O":
+        return not _PLAIN.issuperset(map(type, array.ravel())) and any(map(is_date, array.ravel()))
+    if array.dtype.kind == "V":  # fields, each of a type of its own
+        return any(array.dtype[field].base.kind in _DATE_KINDS for field in array.dtype.names or ())
+    return array.dtype.kind in _DATE_KINDS
+
+
+def is_dask_collection(data):
+    """Whether `data` is a dask array or dataframe; none exists before dask is imported."""
+    dask = sys.modules.get("dask")
+    return dask is not None and dask.is_dask_collection(data)
+
+
+def is_date(value):
+    """Whether a scalar is a date or a duration."""
+    return isinstance(value, _DATES) or _kind_of(value) in _DATE_KINDS or type(value).__name__ == "Period"
+
+
+def _kind_of(values):
+    """What numpy calls the kind of a dtype: of an array, a scalar, or a column of pandas or dask; None if unknown."""
+    return getattr(getattr(values, "dtype", None), "kind", None)
+
+
+# --- Columns --------------------------------------------------------------------------------------------------------
+
+
+def _columns(data):
+    """Name or number, and values, of each column that may hold other things than numbers."""
+    if _kind_of(data) in _NUMBER_KINDS:
+        return
+    names = _names(data)
+    if names is not None:
+        dtypes = getattr(data, "dtypes", None)
+        kinds = [None] * len(names) if dtypes is None else [getattr(dtype, "kind", None) for dtype in dtypes]
+        for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+            if kind not in _NUMBER_KINDS:
+                yield name, data.iloc[:, j] if hasattr(data, "iloc") else data[name]
+        return
+    array = data if is_dask_collection(data) else without_data(np.asarray, data)
+    if array.ndim == 2 and not is_dask_collection(array):
+        yield from enumerate(array.T)
+    else:
+        yield None, array
+
+
+def _names(data):
+    """The column names of a dataframe of any library; None if `data` is none."""
+    if hasattr(data, "column_names"):  # of Arrow
+        return list(data.column_names)
+    is_table = hasattr(data, "columns") and getattr(data, "ndim", 2) == 2  # a column of dask has columns, too
+    return list(data.columns) if is_table else None
+
+
+def refuse_repeated(names, allowed):
+    """Raise if names of columns do not tell them apart; names that are no text are not used as such."""
+    repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
+    if repeated:
+        raise ValueError(f"{allowed}, got several named {some(repeated)}.")
+
+
+def some(labels):
+    """Labels as text: all of them, or the first few and how many more."""
+    shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
+    return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")

@@ -1,1 +1,0 @@
-"""What fits, and searches over parameters, cost before they run (``docs/theory/search.md``)."""

@@ -1,0 +1,1 @@
+"""What has been spent, and what may still be."""

@@ -1,0 +1,156 @@
+"""Privacy filters: whether one more release keeps the total within (epsilon, delta) (``docs/theory/ledger.md``).
+
+A filter sees the costs of all releases so far, and those may have been chosen in the light of earlier results. All
+sums are exact.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.privacy.parameters import exact
+
+
+class Cost(NamedTuple):
+    """What one release costs: it is (epsilon, delta)-DP, and rho-zCDP where rho is known; `count` times."""
+
+    epsilon: float
+    delta: float = 0.0
+    rho: float | None = None
+    count: int = 1  # type: ignore[assignment]  # tuples have a method of that name
+
+    @classmethod
+    def concentrated(cls, epsilon, delta):
+        """Of a release under zero-concentrated differential privacy, with the rho that epsilon and delta allow."""
+        return cls(float(epsilon), float(delta), rho_for(epsilon, delta))
+
+
+class BasicFilter:
+    """Epsilons add up, and so do deltas.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The limit.
+    """
+
+    def __init__(self, epsilon, delta):
+        self.epsilon = exact(epsilon)
+        self.delta = exact(delta)
+
+    def check(self, cost):
+        """Every cost can be added up."""
+
+    def accepts(self, costs):
+        """Whether the total of `costs` is within the limit."""
+        epsilon, delta = _sum(costs)
+        return epsilon <= self.epsilon and delta <= self.delta
+
+    def spent(self, costs):
+        """The total, as (epsilon, delta), rounded up."""
+        epsilon, delta = _sum(costs)
+        return round_up(epsilon), round_up(delta)
+
+    def remaining(self, costs):
+        """The largest (epsilon, delta) that would still be accepted, rounded down."""
+        epsilon, delta = _sum(costs)
+        return round_down(self.epsilon - epsilon), round_down(self.delta - delta)
+
+
+class ZCDPFilter:
+    """Accepts while all costs are pure and their epsilons fit, or while their rhos fit.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The limit; delta above 0.
+    """
+
+    def __init__(self, epsilon, delta):
+        self.epsilon, self.delta = epsilon, delta
+        self.rho = Fraction(rho_for(epsilon, delta))
+
+    def check(self, cost):
+        """Raise unless a rho is known for `cost`."""
+        if cost.delta > 0 and cost.rho is None:
+            raise ValueError(
+                "rho must be given for a cost with delta > 0 in a ledger with composition='zcdp', got None. Pass the "
+                "rho of its zCDP guarantee, or keep such costs in a ledger with composition='basic'."
+            )
+
+    def accepts(self, costs):
+        """Whether the total of `costs` is within the limit."""
+        return self._fits_as_pure(costs) or _sum_of_rho(costs) <= self.rho
+
+    def spent(self, costs):
+        """The least (epsilon, delta) known to cover all of `costs`, rounded up."""
+        if not costs:
+            return 0.0, 0.0
+        by_rho = epsilon_of(round_up(_sum_of_rho(costs), Fraction), self.delta)
+        if self._fits_as_pure(costs) and (by_sum := round_up(_sum(costs)[0])) <= by_rho:
+            return by_sum, 0.0
+        return by_rho, self.delta
+
+    def remaining(self, costs):
+        """The largest (epsilon, delta) of one more release that would be accepted, rounded down.
+
+        With delta > 0 it is meant for a release with Gaussian noise, whose rho is ``rho_for(epsilon, delta)``.
+        """
+        if not costs:
+            return self.epsilon, self.delta
+        gaussian = _epsilon_within(self.rho - _sum_of_rho(costs), self.delta)
+        pure = round_down(exact(self.epsilon) - _sum(costs)[0]) if self._fits_as_pure(costs) else 0.0
+        return (gaussian, self.delta) if gaussian > pure else (pure, 0.0)
+
+    def _fits_as_pure(self, costs):
+        epsilon, delta = _sum(costs)
+        return delta == 0 and epsilon <= exact(self.epsilon)
+
+
+def make_filter(composition, epsilon, delta):
+    """The filter of this name."""
+    return {"basic": BasicFilter, "zcdp": ZCDPFilter}[composition](epsilon, delta)
+
+
+def _sum(costs):
+    return (
+        sum((exact(cost.epsilon) * cost.count for cost in costs), Fraction(0)),
+        sum((exact(cost.delta) * cost.count for cost in costs), Fraction(0)),
+    )
+
+
+def _sum_of_rho(costs):
+    return sum((_rho(cost) * cost.count for cost in costs), Fraction(0))
+
+
+def _rho(cost):
+    """Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4)."""
+    return exact(cost.epsilon) ** 2 / 2 if cost.rho is None else Fraction(float(cost.rho))
+
+
+def _epsilon_within(rho, delta):
+    """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of the last digit."""
+    if rho <= 0:
+        return 0.0
+    epsilon = epsilon_of(round_down(rho, Fraction), delta)
+    while epsilon > 0 and rho_for(epsilon, delta) > rho:
+        epsilon *= 1 - 2.0**-50
+    return epsilon
+
+
+def round_up(number, value=exact):
+    """The least float whose `value` is not below the Fraction `number`."""
+    rounded = float(number)
+    return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
+
+
+def round_up_sum(*epsilons):
+    """The least float that is not below the sum, each number being read as the decimal that it was written as."""
+    return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))
+
+
+def round_down(number, value=exact):
+    """The largest float whose `value` is not above the Fraction `number`."""
+    rounded = float(number)
+    return rounded if value(rounded) <= number else math.nextafter(rounded, -math.inf)

@@ -1,0 +1,298 @@
+"""A privacy budget that outlives the process: a cost is on disk before noise is drawn (``docs/theory/ledger.md``)."""
+
+import contextlib
+import math
+import os
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any, Literal, Self
+
+from skdpmic._utils.exceptions import BudgetError
+from skdpmic.budget.filters import Cost, make_filter
+from skdpmic.budget.ledger_file import LedgerEntry, create_ledger_file, open_ledger_file
+from skdpmic.privacy.parameters import check_delta, check_epsilon
+
+
+class BudgetLedger:
+    """A durable privacy budget in a file, for all fits on one table, in any number of processes.
+
+    Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would
+    exceed the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; created if there is none. Its folder must exist, and be writable.
+    epsilon : float
+        Limit of the total, above 0 and finite.
+    delta : float, default=0.0
+        Limit of the total, in [0, 1).
+    composition : {"auto", "basic", "zcdp"}, default="auto"
+        How costs add up. "basic": epsilons and deltas are summed. "zcdp", for delta > 0: a charge is accepted while
+        all charges have delta 0 and their epsilons fit, or while the zCDP costs of all (``epsilon**2 / 2`` for one
+        with delta 0) fit; this allows many more fits with Gaussian noise. "auto" is "zcdp" if delta > 0, else
+        "basic".
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described, if the file exists and has other limits, or if it is not a ledger or is
+        damaged; the message says which entry is damaged.
+    OSError
+        If the file cannot be read or written, or is locked for more than a minute; if it has a second name (a hard
+        link); or if it was moved without its journal.
+
+    See Also
+    --------
+    search_cost : What a search over parameters will spend.
+    skdpmic.plotting.LedgerDisplay : Draws what was spent.
+
+    Notes
+    -----
+    The limit holds for the records of one table: use one ledger for everything that is published about the same people.
+    The theorem, and what it does not cover, is in ``docs/theory/ledger.md``. Numbers are taken as the decimals
+    they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
+
+    Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
+    the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
+
+    **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
+    second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only
+    while no process uses it, together with the file ``<path>-journal`` if there is one, which undoes half a write
+    after a crash. In a container, mount the folder, not the file alone. Digests of all entries are checked at every
+    use, so a damaged file is an error, never a lower total; they do not stop people who can write to the file.
+
+    References
+    ----------
+    .. [1] R. Rogers, A. Roth, J. Ullman and S. Vadhan, "Privacy Odometers and Filters: Pay-as-you-Go Composition",
+       NeurIPS 2016.
+    .. [2] V. Feldman and T. Zrnic, "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from skdpmic import BudgetError, BudgetLedger, DPMICScorer
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.uniform(size=(500, 2)), rng.uniform(size=500)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+    ...     scorer = DPMICScorer(epsilon=0.7, bounds=(0, 1), target_bounds=(0, 1), ledger=ledger).fit(X, y)
+    ...     print(ledger.spent(), ledger.remaining())
+    ...     try:
+    ...         scorer.fit(X, y)
+    ...     except BudgetError:
+    ...         print("refused")
+    (0.7, 0.0) (0.3, 0.0)
+    refused
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        composition: Literal["auto", "basic", "zcdp"] = "auto",
+    ) -> None:
+        check_epsilon(epsilon)
+        if epsilon == math.inf:
+            raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
+        check_delta(delta)
+        if composition == "auto":
+            composition = "zcdp" if delta > 0 else "basic"
+        if composition not in ("basic", "zcdp"):
+            raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {composition!r}.")
+        if composition == "zcdp" and delta == 0:
+            raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
+        self.path = os.path.realpath(os.fsdecode(path))  # workers may run in another folder
+        self.epsilon = float(epsilon)
+        self.delta = float(delta)
+        self.composition = composition
+        if not os.path.exists(self.path):
+            create_ledger_file(self.path, self._limits())
+        self.entries()  # raises if they cannot be read
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """The ledger in an existing file, with the limits that it was made with.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        BudgetLedger
+
+        Raises
+        ------
+        ValueError
+            If the file is not a ledger, or is damaged.
+        OSError
+            If it cannot be read, has a second name, or was moved without its journal.
+        """
+        ledger = cls.__new__(cls)
+        ledger.path = os.path.realpath(os.fsdecode(path))
+        with open_ledger_file(ledger.path, "DEFERRED") as file:
+            ledger.epsilon, ledger.delta, ledger.composition = file.limits
+        return ledger
+
+    def charge(
+        self,
+        what: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        rho: float | None = None,
+        n: int | None = None,
+        d: int | None = None,
+    ) -> None:
+        """Write down a cost, before what it pays for happens.
+
+        The estimators call this. Call it yourself for anything else that is published about the same records.
+
+        Parameters
+        ----------
+        what : str
+            What spends it. Everybody who can read the file can read this.
+        epsilon : float
+            Above 0.
+        delta : float, default=0.0
+            In [0, 1).
+        rho : float, default=None
+            If what is charged is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp".
+        n, d : int, default=None
+            Number of records and of features.
+
+        Raises
+        ------
+        BudgetError
+            If the total would exceed the limit. Nothing is written then.
+        ValueError
+            If an argument is not as described, or the file is no longer this ledger, or is damaged.
+        OSError
+            If the charge cannot be written. Do not publish anything then.
+        """
+        check_epsilon(epsilon)
+        check_delta(delta)
+        if rho is not None and not rho >= 0:
+            raise ValueError(f"rho must be None or a number >= 0, got {rho!r}.")
+        cost = Cost(float(epsilon), float(delta), None if rho is None else float(rho))
+        limit = self._filter()
+        limit.check(cost)
+        with self._open_file("IMMEDIATE") as file:
+            costs = _costs(file.entries)
+            if math.inf in cost or not limit.accepts([*costs, cost]):
+                raise BudgetError(
+                    f"a cost of (epsilon, delta) = {cost[:2]} does not fit in the ledger {self.path!r}: "
+                    f"{limit.spent(costs)} of {(self.epsilon, self.delta)} is spent."
+                )
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            file.append(LedgerEntry(str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho))
+
+    def spent(self) -> tuple[float, float]:
+        """What all charges cost together.
+
+        Returns
+        -------
+        epsilon, delta : float
+            With composition="zcdp", the better of the two ways of adding up.
+        """
+        return self._filter().spent(_costs(self.entries()))
+
+    def remaining(self) -> tuple[float, float]:
+        """The largest cost that would still be accepted.
+
+        Returns
+        -------
+        epsilon, delta : float
+            With composition="basic", limit minus spent. With "zcdp", the cost of one fit: with Gaussian noise at this
+            delta, or, if delta is 0, with Laplace noise.
+        """
+        return self._filter().remaining(_costs(self.entries()))
+
+    def entries(self) -> list[LedgerEntry]:
+        """All charges, oldest first.
+
+        Returns
+        -------
+        list of LedgerEntry
+            Named tuples (what, when, epsilon, delta, n, d, rho).
+        """
+        with self._open_file("DEFERRED") as file:
+            return file.entries
+
+    def history(self) -> tuple[list[LedgerEntry], list[tuple[float, float]]]:
+        """All charges, oldest first, and what was spent after each.
+
+        Returns
+        -------
+        entries : list of LedgerEntry
+        spent : list of (float, float)
+            What `spent` returned when this entry was the last.
+        """
+        entries, limit, spent = self.entries(), self._filter(), []
+        counts: Counter[tuple[float, float, float | None]] = Counter()
+        for entry in entries:
+            counts[entry.epsilon, entry.delta, entry.rho] += 1
+            spent.append(limit.spent(_with_counts(counts)))
+        return entries, spent
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        """Nothing is open between calls."""
+
+    def __sklearn_clone__(self):
+        return self
+
+    def __eq__(self, other):
+        return self.path == other.path if isinstance(other, BudgetLedger) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.path)
+
+    def __repr__(self):
+        try:
+            spent = self.spent()
+        except (OSError, ValueError):
+            spent = "unknown, the file cannot be read"
+        return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent})"
+
+    def _filter(self):
+        return make_filter(self.composition, self.epsilon, self.delta)
+
+    def _limits(self):
+        return self.epsilon, self.delta, self.composition
+
+    @contextlib.contextmanager
+    def _open_file(self, kind):
+        """The file, inside a transaction, if it still has these limits."""
+        with open_ledger_file(self.path, kind) as file:
+            if file.limits != self._limits():
+                raise ValueError(
+                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {file.limits}, got "
+                    f"{self._limits()}. BudgetLedger.open(path) takes those that are stored."
+                )
+            yield file
+
+
+def _costs(entries):
+    """What the entries cost, equal ones together."""
+    return _with_counts(Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries))
+
+
+def _with_counts(counts):
+    return [Cost(*cost, count) for cost, count in counts.items()]
+
+
+def _whole(number):
+    return None if number is None else int(number)
+
+
+def check_ledger(ledger):
+    """Raise unless `ledger` is one, or None."""
+    if ledger is not None and not isinstance(ledger, BudgetLedger):
+        raise ValueError(f"ledger must be a BudgetLedger or None, got {ledger!r}.")

@@ -1,0 +1,90 @@
+"""Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from skdpmic.correlation.matrices import among_untied, known_shares, nearest_correlation
+
+_LEAST_EIGENVALUE = 1e-6
+_NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
+_DETERMINED = 1e-3  # of a column's variance: what is left by columns that determine it
+
+
+class CorrelationTests:
+    """Tests of conditional independence, given noisy Kendall correlations: functions of released and public numbers.
+
+    Exact to first order for columns that are jointly normal, each up to a rising function; for others they are tests of
+    partial correlation after such functions (``docs/theory/private_pc.md``).
+
+    Parameters
+    ----------
+    noisy_correlation : ndarray of shape (n_columns, n_columns)
+        Kendall's tau-a with independent noise on each, and a diagonal of ones.
+    untied_shares : ndarray of shape (n_columns,)
+        Shares of pairs of records that are not tied, with noise.
+    noise_scale : float
+        Standard deviation of the noise on each.
+    n_samples : int
+        Number of records that are independent of one another: of people, where each has several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.causal.correlation_tests import CorrelationTests
+    >>> pearson = np.array([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]])  # a chain
+    >>> tests = CorrelationTests(2 / np.pi * np.arcsin(pearson), np.ones(3), noise_scale=0.002, n_samples=10_000)
+    >>> tests.p_value(0, 2, ()) < 1e-9, round(tests.p_value(0, 2, (1,)), 2)
+    (True, 1.0)
+    """
+
+    def __init__(self, noisy_correlation, untied_shares, noise_scale, n_samples):
+        noise_scale, self._n = min(noise_scale, 1.0), n_samples
+        shares = known_shares(untied_shares, noise_scale)
+        correlation, noise = among_untied(noisy_correlation, shares, noise_scale)
+        self._correlation = _regular(nearest_correlation(correlation), noise)
+        self._tied = 2 - shares
+        # The slope of the sine is pi / 2 times its cosine. Noise on a share moves all correlations of its column.
+        cosine = np.sqrt(1 - self._correlation**2)
+        self._noise = (noise * cosine) ** 2
+        self._bend = np.arcsin(self._correlation) * cosine
+        np.fill_diagonal(self._bend, 0.0)
+        self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
+
+    def p_value(self, i, j, given):
+        """The chance of so large a partial correlation or larger, if columns i and j are independent given others.
+
+        Parameters
+        ----------
+        i, j : int
+        given : tuple of int
+
+        Returns
+        -------
+        float
+            0 where `given` determines one of the columns: that makes it independent of all others, and tells nothing of
+            causes.
+        """
+        columns = [i, j, *given]
+        correlation = self._correlation[np.ix_(columns, columns)]
+        slopes = np.linalg.solve(correlation[2:, 2:], correlation[2:, :2])
+        a, b = np.concatenate([np.eye(2), -slopes]).T
+        left = a @ correlation @ a, b @ correlation @ b
+        if min(left) < _DETERMINED:
+            return 0.0
+        root = math.sqrt(left[0] * left[1])
+        moves = (np.outer(a, b) + np.outer(b, a)) / root
+        of_correlations = np.triu(moves, 1) ** 2 * self._noise[np.ix_(columns, columns)]
+        of_shares = (moves * self._bend[np.ix_(columns, columns)]).sum(axis=1) * self._of_shares[columns]
+        # With ties, that of a column's tau-b is at most by 2 - its share larger (docs/theory/private_pc.md).
+        sampling = (math.pi / 3) ** 2 * self._tied[i] * self._tied[j] / max(self._n - len(given) - 3, 1)
+        variance = sampling + of_correlations.sum() + (of_shares**2).sum()
+        return float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
+
+
+def _regular(correlation, noise):
+    """The correlations nearer to 0 by as little as keeps weights small where columns are nearly sums of others."""
+    least = max(_LEAST_EIGENVALUE, _NOISE_OF_EIGENVALUES * math.sqrt(len(noise)) * float(noise.mean()))
+    ridge = max(least - np.linalg.eigvalsh(correlation)[0], 0.0)
+    return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)

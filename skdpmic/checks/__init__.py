@@ -1,1 +1,0 @@
-"""What arguments and data have to be, and how they are refused without quoting data."""

@@ -1,0 +1,1 @@
+"""Correlations of all columns of a table, and forward selection by them."""

@@ -1,0 +1,235 @@
+"""All correlations of a table at once, under differential privacy."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from skdpmic._utils.fitted import check_published
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.summaries import shown_correlations
+from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
+from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
+from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
+from skdpmic.privacy.parameters import check_confidence
+from skdpmic.table.frames import as_frame, columns_by_columns, is_frame
+from skdpmic.table.people import check_given_together
+from skdpmic.table.reading import read_features
+
+
+class PrivateCorrelation(PrivateMatrixEstimator):
+    """Kendall's correlations between all columns of a table, in one differentially private release.
+
+    A correlation is Kendall's tau-a: the number of pairs of records that two columns put in the same order, less the
+    number that they put in opposite orders, divided by the number of all pairs. It is in [-1, 1], needs no bounds, and
+    does not change if a column is transformed by an increasing function. The whole matrix satisfies (epsilon,
+    delta)-differential privacy: replacing one record, which is a row with all its columns, changes the probability of
+    any outcome by a factor of at most exp(epsilon), apart from delta.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, for the whole matrix; above 0. Infinity gives correlations without noise.
+    delta : float, default=1e-6
+        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+    categories : dict, default=None
+        Public labels of nominal columns, by name or number, in the order in which they count; required for columns of
+        text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
+        Missing values of any column come first, and are equal to one another.
+    max_rows_per_group : int, default=None
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        The number of people is public, as n_samples otherwise is.
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    correlation_ : ndarray or dataframe of shape (n_features, n_features)
+        The correlation matrix that is nearest to `noisy_correlation_` cut to [-1, 1]: positive semidefinite, with a
+        diagonal of ones, as the matrix of the data is. It is therefore never farther from that matrix than the noisy
+        one, by the sum of squares. (Where noise takes entries beyond [-1, 1], the nearest to the matrix that is not cut
+        may be another.) For a dataframe, it is a dataframe of the same library with the names of the columns, which are
+        also the index in pandas; in libraries without an index, the rows are in the order of the columns.
+    noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
+        What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
+    untied_shares_ : ndarray of shape (n_features,)
+        Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
+        comes with the release at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
+    noise_scale_ : float
+        Standard deviation of the noise on each correlation, which is independent of the noise on others: about
+        ``9 n_features / n_samples`` at epsilon=1 and delta=1e-6.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of people; only with `max_rows_per_group`.
+    n_features_in_ : int
+        Number of columns, at least 2.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns; only if X has string column names.
+
+    See Also
+    --------
+    DPForwardSelector : Chooses features that add to one another, from such a matrix.
+    kendall_laplace : One pair of columns.
+
+    Notes
+    -----
+    It takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1 and delta=1e-6. Everything
+    that is computed from the matrix is covered by the same budget: partial correlations, clusters of columns,
+    components, a linear model.
+
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
+    guarantee: errors raised on invalid data, and time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import PrivateCorrelation
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 3))
+    >>> X[:, 1] += X[:, 0]
+    >>> private = PrivateCorrelation(epsilon=1.0, delta=1e-6).fit(X)
+    >>> private.correlation_.shape, round(private.noise_scale_, 4)
+    ((3, 3), 0.0013)
+    >>> bool(abs(private.correlation_[0, 1] - 0.5) < 0.05), bool(abs(private.correlation_[0, 2]) < 0.05)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        categories: Categories | None = None,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.categories = categories
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
+        """Release the correlations of all columns.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
+            labels, as `categories` say.
+        y : None
+            Ignored. If the correlations of a target are wanted, make it a column of X.
+        groups : array-like of shape (n_samples,), default=None
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If the noise drowns everything, or delta is above ``1 / n_samples``.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            check_given_together(groups, self.max_rows_per_group)
+            X = as_frame(X).to_native() if is_frame(X) else X
+            self._publish(*self._read(X, y, groups))
+            self._label(X)
+        return self
+
+    def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """Intervals for the correlations without noise, from the known law of the noise alone.
+
+        Costs no privacy: nothing but what was released is used.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            For each correlation by itself; in (0, 1).
+
+        Returns
+        -------
+        lower, upper : ndarrays or dataframes of shape (n_features, n_features)
+            In the form of `correlation_`, with diagonals of ones. They say nothing about how far a correlation of these
+            records is from that of the population.
+        """
+        check_published(self)
+        check_confidence(confidence)
+        noisy, margin = np.asarray(self.noisy_correlation_), self._mechanism.margin(confidence)
+        ends = [np.clip(noisy + side * margin, -1.0, 1.0) for side in (-1, 1)]
+        for end in ends:
+            np.fill_diagonal(end, 1.0)
+        return tuple(map(self._like, ends))
+
+    def pearson_correlation(self) -> Any:
+        """Pearson's correlations, if the columns are jointly normal, or increasing functions of such columns.
+
+        They are then ``sin(pi/2 tau)``, where tau is Kendall's (Greiner). Costs no privacy: nothing but what was
+        released is used.
+
+        Returns
+        -------
+        ndarray or dataframe of shape (n_features, n_features)
+            The correlation matrix that is nearest to these, in the form of `correlation_`.
+        """
+        check_published(self)
+        return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
+
+    def _shown(self):
+        return shown_correlations(self)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "correlation_")
+
+    def _records(self, X, y):
+        refuse_dask_of_ranks(X)
+        records = read_features(self, X)
+        refuse_one_column(self, records)
+        return records
+
+    def _label(self, X):
+        """Give the matrices the names of the columns of `X`."""
+        self.correlation_ = nearest_correlation(self.noisy_correlation_)
+        if is_frame(X):
+            frame = as_frame(X)
+            self.correlation_, self.noisy_correlation_ = (
+                columns_by_columns(matrix, frame) for matrix in (self.correlation_, self.noisy_correlation_)
+            )
+
+    def _like(self, matrix):
+        """A matrix in the form of `correlation_`."""
+        like = self.correlation_
+        return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags

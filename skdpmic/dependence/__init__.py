@@ -1,1 +1,0 @@
-"""Measures of dependence without privacy; nothing here knows of scikit-learn or of noise."""

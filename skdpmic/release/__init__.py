@@ -1,0 +1,1 @@
+"""What can be released, and the one way to release it."""

@@ -1,0 +1,1 @@
+"""Public bounds that are learnt from the data, at a cost."""

@@ -1,0 +1,92 @@
+"""Quantiles of one column, learnt privately without a range: medians of medians (``docs/theory/learnt_edges.md``)."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from skdpmic.budget.filters import round_up
+from skdpmic.privacy.noise import uniform_below
+from skdpmic.privacy.weighted_choice import weighted_choice
+from skdpmic.release.bounds.number_line import N_POSITIONS, to_numbers, to_positions
+
+LEAST_BUDGET = 48  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
+_MOST_LEVELS = 5
+
+
+def n_levels(n, epsilon):
+    """How many levels of medians are worth it; both numbers are public, and n counts missing values, too."""
+    levels = range(_MOST_LEVELS, 0, -1)
+    return next((t for t in levels if n * epsilon >= LEAST_BUDGET * (2**t - 1)), 0)
+
+
+def private_quantiles(values, epsilon, n_levels, source):
+    """The quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with noise: epsilon-differentially private.
+
+    Parameters
+    ----------
+    values : float64 ndarray of shape (n_present,)
+        Finite. Their number is private, as a record may have none.
+    epsilon : Fraction or infinity, above 0
+    n_levels : int
+        Public.
+    source : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    float64 ndarray of shape (2**n_levels - 1,)
+        Increasing, but for ties; of 16 bits after the leading one.
+    """
+    positions = np.sort(to_positions(values, source))
+    return to_numbers(np.array(medians(positions, N_POSITIONS, rates(epsilon, n_levels), source)))
+
+
+def rates(epsilon, n_levels):
+    """The rate of each level: they add up to epsilon / 2, and double from level to level, as the subsets halve."""
+    if epsilon == math.inf:
+        return [math.inf] * n_levels
+    return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
+
+
+def zcdp_cost(epsilon, n_levels, n_columns):
+    """The rho of as many :func:`private_quantiles`, rounded up: for each, half the sum of the squares of its rates."""
+    if epsilon == math.inf:
+        return math.inf
+    return round_up(n_columns * sum(rate**2 for rate in rates(epsilon, n_levels)) / 2, Fraction)
+
+
+def medians(positions, n_positions, rates, source):
+    """Medians with noise: of all positions, of those on either side of that median, and so on.
+
+    Parameters
+    ----------
+    positions : int64 ndarray of shape (n,)
+        Sorted, within 0 ... n_positions - 1.
+    n_positions : int
+    rates : list of length n_levels
+        On level j, a place is drawn with probability proportional to ``exp(-rates[j] * |below - size / 2|)``.
+    source : callable
+
+    Returns
+    -------
+    list of int, of length 2**n_levels - 1
+        In order.
+    """
+    places = [0, n_positions]
+    for rate in rates:
+        drawn = [_median(positions, *between, rate, source) for between in pairwise(places)]
+        places = sorted(places + drawn)
+    return places[1:-1]
+
+
+def _median(positions, first, last, rate, source):
+    """A place in first ... last, by the exponential mechanism on the positions in first ... last - 1."""
+    within = slice(*np.searchsorted(positions, (first, last)))
+    ends = np.concatenate([[first - 1], positions[within], [last]])
+    n_places = np.diff(ends)  # those below which the same number of positions lie, 0 ... size
+    size = len(ends) - 2
+    from_half = np.abs(2 * np.arange(size + 1, dtype=np.int64) - size)  # twice, to be whole
+    below = weighted_choice(n_places, from_half, rate / 2, source)
+    return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])

@@ -1,0 +1,228 @@
+"""Public knots for columns of unknown range and shape, learnt privately (``docs/theory/learnt_edges.md``)."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.readable import as_objects, is_date, refuse_masked
+from skdpmic._utils.typing import Categories, RandomState, TableLike
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon, exact, warn_of_seed
+from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
+from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
+from skdpmic.table.features import by_number
+from skdpmic.table.frames import Table, is_frame, open_table
+from skdpmic.table.reading import refuse_other_kinds
+from skdpmic.table.values import OBJECTS, as_numbers, kind_of
+
+_LARGEST = 2.0**1020  # of a quantile, so that differences of knots are floats
+_PUBLIC_POWERS = 2.0 ** np.arange(-10, 21)
+_MIN_SAMPLES = 4
+_FARTHEST = 2.0**42  # seconds: 139,000 years
+_THREE_DIGITS_UP = Context(prec=3, rounding=ROUND_CEILING)
+
+
+@never_cached
+def private_bounds(
+    X: TableLike,
+    *,
+    epsilon: float,
+    categories: Categories | Sequence[Any] | None = None,
+    ledger: BudgetLedger | None = None,
+    random_state: RandomState = None,
+) -> Any:
+    """Learn knots for `bounds` and `target_bounds` from the data, under epsilon-differential privacy.
+
+    For columns whose range is not public knowledge, or that are skewed. About equally many values lie between any two
+    neighbouring knots. Nothing needs to be known about the values, not even their sign or their size.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples,) or (n_samples, n_features), or dataframe
+        Numbers, dates or durations, one record per row; at least 4 rows. Missing values are ignored. Columns of
+        booleans, and of types that declare their labels, are left out.
+    epsilon : float
+        Privacy budget of all columns together, above 0; each column has an equal share of it. Infinity gives quantiles
+        without noise.
+    categories : dict, default=None
+        The nominal features, as given to the estimators: its keys are names or numbers of columns, which are left out.
+    ledger : BudgetLedger, default=None
+        Where the cost is written before anything is drawn.
+    random_state : None, int or RandomState, default=None
+        None draws from the operating system's entropy. A seed is for tests, and warns.
+
+    Returns
+    -------
+    ndarray of shape (n_knots,), or dict
+        For one column, such as a target, its knots: 3 or more increasing numbers, or dates or durations as in the
+        column; their number may differ from column to column. For a table, a dict of such arrays by name, or by number
+        if the columns have no names.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+    BudgetError
+        If epsilon does not fit in `ledger`.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If `random_state` is not None.
+    UserWarning
+        If n_samples times the epsilon of each column is below 48, which is too little to learn anything. Knots that do
+        not depend on the data are then returned, and nothing is charged.
+
+    Notes
+    -----
+    The median is drawn by the exponential mechanism, then the medians of what lies on either side of it, and so on, for
+    1, 3, 7, 15 or 31 quantiles: those need n_samples times the epsilon of each column to be at least 48, 144, 336, 720
+    and 1488. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
+    many values are missing stays private.
+
+    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others.
+
+    What is protected is one row: a person with m rows is protected at m times epsilon.
+
+    Whatever is released with the knots has a cost of its own, and the same records pay for both. For one pair of
+    columns, it is best to spend a third to a half of the sum on the knots (``docs/results/defaults.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import private_bounds
+    >>> rng = np.random.default_rng(0)
+    >>> income = rng.lognormal(mean=10, sigma=2, size=20_000)
+    >>> knots = private_bounds(income, epsilon=0.5)
+    >>> len(knots), bool(np.diff(knots).min() > 0)
+    (33, True)
+    """
+    check_epsilon(epsilon)
+    check_ledger(ledger)
+    source = entropy_source(random_state)
+    columns, is_table = _read_columns(X, categories)
+    n, d = len(next(iter(columns.values())).values), len(columns)
+    share = math.inf if epsilon == math.inf else exact(epsilon) / d
+    levels = n_levels(n, share)
+    if levels == 0:
+        _warn_that_nothing_is_learnt(n, d, epsilon)
+        knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
+        return knots if is_table else knots[0]
+    if random_state is not None:
+        warn_of_seed(stacklevel=3)
+    if ledger is not None:
+        ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
+
+    knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
+    return knots if is_table else knots[0]
+
+
+def _learnt(column, share, levels, source):
+    present = column.values[~np.isnan(column.values)]
+    return _in_unit(with_tails(private_quantiles(present, share, levels, source)), column.unit)
+
+
+def _in_unit(knots, unit):
+    """Knots as dates or durations, if the column holds such: at least three, each a microsecond or more apart."""
+    if unit is None:
+        return knots
+    microseconds = np.unique(np.rint(np.clip(knots, -_FARTHEST, _FARTHEST) * 1e6).astype(np.int64))
+    if len(microseconds) < 3:
+        microseconds = microseconds[0] + np.arange(-1, 2)
+    return microseconds.astype(unit)
+
+
+def with_tails(quantiles):
+    """Knots at the quantiles, and one beyond either outer one, as far off as its neighbour on the inner side."""
+    quantiles = np.unique(np.clip(quantiles, -_LARGEST, _LARGEST))
+    low, high = quantiles[0], quantiles[-1]
+    if len(quantiles) == 1:
+        below = above = abs(low) or 1.0
+    else:
+        below, above = quantiles[1] - low, high - quantiles[-2]
+    return np.concatenate([[low - below], quantiles, [high + above]])
+
+
+def _public_knots():
+    """Zero and powers of two of either sign: equal parts of a logarithm, for magnitudes of everyday size."""
+    return np.concatenate([-_PUBLIC_POWERS[::-1], [0.0], _PUBLIC_POWERS])
+
+
+def _warn_that_nothing_is_learnt(n, d, epsilon):
+    needed = _THREE_DIGITS_UP.divide(Decimal(LEAST_BUDGET * d), Decimal(n))
+    warnings.warn(
+        f"private_bounds learns nothing from n_samples={n} with epsilon={epsilon}: for {d} columns it needs epsilon >= "
+        f"{needed}, which is n_samples * epsilon >= {LEAST_BUDGET} for each. It returns knots that do not depend on "
+        "the data, and charges nothing.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+# --- Reading ------------------------------------------------------------------------------------------------------
+
+
+def _read_columns(X, categories):
+    """The columns of numbers or dates by name or number, and whether X is a table."""
+    if categories is not None and not isinstance(categories, dict):
+        raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
+    X = as_objects(X)
+    is_table = is_frame(X) or np.ndim(X) != 1
+    if is_table:
+        table = open_table(_Reader(), X, takes_text=categories is not None, least=_MIN_SAMPLES)
+    else:
+        table = _table_of(X)
+    names = table.names_as_text()
+    nominal = by_number(categories or {}, "categories", table.n_features, names).keys() | table.declared().keys()
+    numeric = [j for j in range(table.n_features) if j not in nominal]
+    if not numeric:
+        raise ValueError("X must have a column that is not in categories, as there is nothing to learn otherwise.")
+    refuse_other_kinds(table, dict.fromkeys(numeric, Order()))
+    return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
+
+
+def _table_of(column):
+    """A table of one column."""
+    refuse_masked(column, "X")
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    values = series if isinstance(series, nw.Series) else without_data(np.asarray, as_objects(column))
+    if len(values) < _MIN_SAMPLES:
+        raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={len(values)}.")
+    return Table(len(values), 1, None, lambda j: values)
+
+
+class _Reader(BaseEstimator):
+    """What scikit-learn's checks of a table ask for."""
+
+
+class _Column(NamedTuple):
+    """A column as floats. As sensitive as the column itself."""
+
+    values: np.ndarray  # float64 (n_samples,), NaN where missing
+    unit: str | None  # what its knots are to be: "M8[us]", "m8[us]" or, of numbers, None
+
+
+def _read(table, j, is_table):
+    column = table.column_at(j)
+    kind = kind_of(column)
+    of, unit = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None))
+    label = f"column {table.name_of(j)!r} of X" if is_table else "X"
+    if kind == OBJECTS and any(map(is_date, column)):
+        # Whether the knots are dates must follow from a declared type: a single value might decide it otherwise.
+        raise ValueError(
+            f"{label} must hold numbers, or dates or durations in a column of that type, got dates or durations as "
+            "objects: numpy.asarray(values, dtype='datetime64[us]') or 'timedelta64[us]' gives them a type."
+        )
+    return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit)
+
+
+_OF_DATES = {DATES: ((DATES,), "M8[us]"), DURATIONS: ((DURATIONS,), "m8[us]")}

@@ -1,0 +1,247 @@
+"""The one path of a release: what is to be published for which budget, its noise, and what becomes of the records.
+
+A *way* is made of public numbers. It says what the release costs and what a score is worth, which decides on the grids;
+then which noise there is, which is the last step before the ledger is charged; and at last it scores the records, and
+returns the attributes that an estimator keeps, none of which is without noise.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import stats
+
+from skdpmic.budget.filters import Cost
+from skdpmic.privacy.greedy import greedy_epsilon_per_score, greedy_for_budget, greedy_needs_no_delta
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, to_grid
+from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.statistics.chance import chance_scores
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
+from skdpmic.table.targets import parts_in_place_of_classes
+
+
+@dataclass(frozen=True)
+class LaplaceScores:
+    """All scores, with Laplace noise."""
+
+    epsilon: float
+    n_features: int
+
+    draws_anew = False  # noise, for each feature that is chosen
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        return Cost(float(self.epsilon))
+
+    @property
+    def epsilon_per_feature(self):
+        """What a score is worth."""
+        return float(self.epsilon) / self.n_features
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The statistic over the grids that suit what a score is worth."""
+        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, shape):
+        """The noise."""
+        chance_scores(measure, shape)  # kept
+        return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        by_chance = chance_scores(measure, records.shape)
+        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
+        return {
+            "scores_": scores,
+            "chance_scores_": by_chance,
+            "ranking_": _places(order),
+            "noise_scale_": mechanism.noise_scale,
+        }
+
+
+@dataclass(frozen=True)
+class GaussianScores(LaplaceScores):
+    """All scores, with Gaussian noise."""
+
+    delta: float
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        return Cost.concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """The epsilon of Laplace noise on one score with the same standard deviation."""
+        return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features)
+
+    def mechanism(self, measure, shape):
+        """The noise."""
+        chance_scores(measure, shape)  # kept
+        return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
+
+
+@dataclass(frozen=True)
+class NoisyTables(LaplaceScores):
+    """A table of counts with noise for each feature, and the scores that follow from them."""
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The tables that suit what each of them is worth."""
+        return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, shape):
+        """The noise."""
+        measure.check(shape)
+        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
+        _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
+        return mechanism
+
+    def law(self, mechanism, measure, shape):
+        """About that of the noise on the share of records in two opposite quarters of a table less that in the others.
+
+        A score of 1 moves that difference as far as it goes, from 0 to 1.
+        """
+        if mechanism.scale == 0:
+            return None
+        n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
+        return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
+        noisy_counts = mechanism.release(counts, records.n_samples, source)
+        scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
+        scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
+        scores = np.array(list(records.progress.through(scores, len(noisy_counts), "noisy tables")))
+        return {
+            "noisy_counts_": noisy_counts,
+            "scores_": scores,
+            "ranking_": _places(np.argsort(-scores, kind="stable")),
+            "noise_scale_": mechanism.noise_scale,
+        }
+
+
+@dataclass(frozen=True)
+class BestFeatures:
+    """Which k features have the largest scores, in order, and nothing else."""
+
+    epsilon: float
+    delta: float
+    k: int
+
+    draws_anew = False
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        if needs_no_delta(self.epsilon, self.delta, self.k):
+            return Cost(float(self.epsilon))
+        return Cost.concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """Sensitivity of a score over the standard deviation of the noise."""
+        return top_k_epsilon_per_score(self.epsilon, self.delta, self.k)
+
+    def measure(self, statistic, B, c, n, n_classes):
+        """The statistic over the grids that suit what a score is worth."""
+        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def mechanism(self, measure, shape):
+        """The noise."""
+        chance_scores(measure, shape)  # kept
+        return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
+
+    def law(self, mechanism, measure, shape):
+        """The law of the noise on each score, up to grid steps; None if there is none."""
+        return mechanism.law
+
+    def release(self, records, measure, mechanism, n_jobs, source):
+        """What is published of the records."""
+        chosen = self._chosen(records, measure, mechanism, n_jobs, source)
+        ranking = np.full(records.n_features, len(chosen) + 1)
+        ranking[chosen] = np.arange(1, len(chosen) + 1)
+        return {
+            "support_mechanism_": mechanism.name,
+            "n_ranked_": len(chosen),
+            "chance_scores_": chance_scores(measure, records.shape),
+            "ranking_": ranking,
+            "noise_scale_": mechanism.noise_scale,
+        }
+
+    def _chosen(self, records, measure, mechanism, n_jobs, source):
+        """The k features, in order."""
+        scores = _scores(records, measure, n_jobs, source)
+        return mechanism.release(scores, source, chance_scores(measure, records.shape))
+
+
+@dataclass(frozen=True)
+class GreedyFeatures(BestFeatures):
+    """Which k features are the best in turn, each by its score less what those before it tell, too."""
+
+    redundancy: float
+
+    draws_anew = True
+
+    @property
+    def cost(self):
+        """What the ledger is charged."""
+        if greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy):
+            return Cost(float(self.epsilon))
+        return Cost.concentrated(self.epsilon, self.delta)
+
+    @property
+    def epsilon_per_feature(self):
+        """Sensitivity of a score over the standard deviation of the noise."""
+        return greedy_epsilon_per_score(self.epsilon, self.delta, self.k, self.redundancy)
+
+    def mechanism(self, measure, shape):
+        """The noise, for the score with whichever feature can move furthest."""
+        chance_scores(measure, shape)  # kept
+        of_each_kind = {parts_in_place_of_classes(scale): scale for scale in shape.scales}.values()
+        measures = {measure, *(self._against(measure, scale, shape) for scale in of_each_kind)}
+        steps = max(each.steps(shape) for each in measures)
+        return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
+
+    def _against(self, measure, scale, shape):
+        return measure.against(scale, shape.n_groups, self.epsilon_per_feature)
+
+    def _chosen(self, records, measure, mechanism, n_jobs, source):
+        shape = records.shape
+
+        def scores_with(feature, chosen):
+            against = self._against(measure, shape.scales[feature], shape)
+            scores = records.scores_against(feature, against, chosen, n_jobs, source)
+            return _worth(scores, np.delete(chance_scores(against, shape), chosen))
+
+        worth = _worth(_scores(records, measure, n_jobs, source), chance_scores(measure, shape))
+        return mechanism.release(worth, scores_with, source)
+
+
+def _worth(scores, by_chance):
+    """Scores less those by chance, in whole grid steps, so that none moves further."""
+    return to_grid(scores) - to_grid(by_chance)
+
+
+def _scores(records, measure, n_jobs, source):
+    """Scores without noise, of shape (n_features,)."""
+    return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs))
+
+
+def _scorer_of_tables(measure, mechanism, shape):
+    """What scores tables of people, each of whom counts as one, however many rows they have."""
+    return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
+
+
+def _places(order):
+    """The place of each feature, 1 for the first."""
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(1, len(order) + 1)
+    return places

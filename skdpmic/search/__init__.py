@@ -1,0 +1,1 @@
+"""Searches for parameters: a private one, and what the others cost."""

@@ -1,0 +1,188 @@
+"""The candidates of a private search, and what can be refused of them before any is fitted."""
+
+import functools
+import inspect
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import f_classif
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from skdpmic._utils.errors import is_invalid_parameter, without_data
+from skdpmic._utils.readable import refuse_unreadable
+from skdpmic._utils.seeding import generators_seeded
+from skdpmic.counting.distributed import feature_names
+from skdpmic.search.cost_of_fits import UNIVARIATE, UNKNOWN, given_the_table, is_private, private_steps
+from skdpmic.selection.base import PUBLIC
+from skdpmic.selection.scorer import DPMICScorer
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.described import n_public_classes
+from skdpmic.table.description import describe
+from skdpmic.table.features import feature_axes, n_features_of
+from skdpmic.table.frames import declared_by_name
+from skdpmic.table.public import asks_for_data
+
+_ANY_SEED = bytes(16)
+_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
+
+
+def candidate_with(estimator, parameters):
+    """A new estimator with these parameters."""
+    return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def candidates_with(estimator, grid):
+    """New estimators with the parameters of each entry of the grid.
+
+    A wrong parameter of an estimator of scikit-learn is an error now: scikit-learn checks parameters before it looks at
+    a table, so each is fitted to a table without rows, which ends there: nothing is computed, and no data is seen.
+    """
+    candidates = [candidate_with(estimator, parameters) for parameters in grid]
+    for candidate in candidates:
+        for step in _estimators_in(candidate):
+            if all(map(_is_of_scikit_learn, _estimators_in(step))):
+                _check_parameters_of(step)
+    return candidates
+
+
+def _estimators_in(step):
+    """The step itself, if it is an estimator, and all others inside but private ones."""
+    inside = [step, *step.get_params().values()]
+    return [
+        part for part in inside if hasattr(part, "get_params") and not isinstance(part, type) and not is_private(part)
+    ]
+
+
+def _is_of_scikit_learn(estimator):
+    return type(estimator).__module__.startswith("sklearn.")
+
+
+def _check_parameters_of(step):
+    """Raise if a parameter of its own is wrong; those of the steps inside are checked with them."""
+    private = private_steps(step)
+    if isinstance(step, Pipeline | FeatureUnion | ColumnTransformer) or (private and not isinstance(step, UNIVARIATE)):
+        return
+    step = clone(step).set_params(**dict.fromkeys(private, f_classif))  # never called, as there are no rows
+    try:
+        with generators_seeded(_ANY_SEED), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            step.fit(np.empty((0, 1)), np.empty(0))
+        return
+    except Exception as error:
+        if not is_invalid_parameter(error) or f"parameter of {type(step).__name__} " not in str(error):
+            return  # of the table without rows
+        message = str(error)
+    raise ValueError(message)
+
+
+def _first_step(estimator):
+    """What is given the table as it is, of a pipeline or of an estimator by itself; None if nothing is."""
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+    return _first_step(next(steps, None))
+
+
+def refuse_unreadable_for(candidates, X, y):
+    """Refuse before the charge what a private estimator refuses in every subset, if it gets X and y as they are."""
+    seen = set()
+    for step in map(_first_step, candidates):
+        as_array = not is_private(step)  # as univariate selectors hand it to their score function
+        private = getattr(step, "score_func", None) if as_array else step
+        if not is_private(private):
+            continue
+        scorer = clone(_scorer_of(private))
+        described = repr([scorer.statistic, *(getattr(scorer, name) for name in PUBLIC)])
+        if described not in seen:
+            seen.add(described)
+            refuse_unreadable(X, y)
+            table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
+            _refuse_table(scorer, table, y)
+
+
+def private_estimators(candidate):
+    """The private estimators in a candidate; for a function form, the scorer that it fits."""
+    return [_scorer_of(private) for private in private_steps(candidate).values()]
+
+
+def check_private_steps(candidates, X, numbers_of_samples):
+    """Raise what a fit of a private step to so many samples raises whatever the values in X and y."""
+    for candidate in candidates:
+        for estimator in private_estimators(candidate):
+            if estimator.max_rows_per_group is not None:
+                raise ValueError(
+                    f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
+                    "it assigns rows, not people, to subsets, so the rows of one person may be in several."
+                )
+            _check_before_data(estimator, numbers_of_samples)
+    declared = declared_by_name(X)
+    for candidate in candidates:
+        for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
+            _check_columns(_scorer_of(estimator), n_features, names, declared)
+
+
+def _check_before_data(estimator, numbers_of_samples):
+    """Raise what a fit to each of these numbers of samples raises whatever the data."""
+    estimator._check_parameters()
+    described = {name: getattr(estimator, name) for name in PUBLIC}
+    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
+        map(asks_for_data, described.values())
+    ):
+        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
+        describe(**described, n_features=n_features, feature_names=None)
+    for n_samples in numbers_of_samples:
+        estimator._measure(n_samples, 1, n_public_classes(estimator))
+
+
+def _refuse_table(estimator, X, y):
+    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
+
+    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
+    """
+    estimator._records(X, y)
+
+
+def _scorer_of(private):
+    """A private estimator itself; of a function form, the scorer that it fits."""
+    if not isinstance(private, functools.partial):
+        return private
+    inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    return DPMICScorer(**private.keywords)
+
+
+def _columns_of(X):
+    """How many columns a table has, None if it does not tell, and their names, None if they have none, or UNKNOWN."""
+    shape = getattr(X, "shape", None) or np.shape(X[:1])
+    names = feature_names(X)
+    if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
+        names = UNKNOWN  # what kind of dataframe this is, scikit-learn will see
+    return shape[1] if len(shape) == 2 else None, names
+
+
+def _check_columns(private, n_features, names, declared):
+    """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
+    by_name = isinstance(private.bounds, dict) or private.categories is not None
+    is_open = n_features is None or (names is UNKNOWN and by_name)
+    needs_ranges = statistic_named(private.statistic, private.correction).needs_ranges
+    if needs_ranges and not is_open and not asks_for_data(private.bounds):
+        names = None if names is UNKNOWN else names
+        declared = {j: declared[name] for j, name in enumerate(names or []) if name in declared}
+        feature_axes(private.bounds, private.categories, n_features, names, declared)
+
+
+def warn_of_unknown(candidates):
+    """Warn of estimators that nobody has looked at, whether their fits in one subset could bear on another."""
+    inside = [step for candidate in candidates for step in [candidate, *candidate.get_params().values()]]
+    classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}
+    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
+    if unknown:
+        warnings.warn(
+            f"the choice is private if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
+            "parameters and their own random numbers, which is known of scikit-learn's estimators only. Nothing may "
+            "go from one fit to another, as through a cache, an attribute of the class, or a random generator that a "
+            "library keeps. (The global ones of NumPy and of Python's random are seeded anew for each fit.)",
+            stacklevel=3,
+        )

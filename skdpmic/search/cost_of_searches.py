@@ -1,0 +1,306 @@
+"""What searches, cross-validations and single fits cost, before they run (``docs/theory/search.md``)."""
+
+import itertools
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn.model_selection
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from skdpmic._utils.typing import Estimator
+from skdpmic.budget.filters import round_up
+from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
+from skdpmic.search.cost_of_splits import count_splits, warn_of_splits_by_records
+
+_GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
+_RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
+
+
+@dataclass(frozen=True, repr=False)
+class SearchCost:
+    """The most that a search, a cross-validation or a fit will spend.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Privacy cost of all fits together, by basic composition over the training sets that a record can be in.
+    n_fits : int
+        Fits of private estimators, each of which is an entry in a ledger.
+    charged_epsilon, charged_delta : float
+        What a ledger is charged, which counts every fit. With composition="zcdp", it adds up to less.
+    """
+
+    epsilon: float
+    delta: float
+    n_fits: int
+    charged_epsilon: float
+    charged_delta: float
+
+    def __repr__(self):
+        return (
+            f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this for "
+            "the private estimators seen, in fits on folds assigned without looking at the records. Cross-validated "
+            "scores and what is chosen by them are raw functions of held-out records, outside the guarantee."
+        )
+
+
+def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None = None) -> SearchCost:
+    """What a search over parameters, a cross-validation or a single fit will spend, before it runs.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or anything else that is
+        fitted: a pipeline, or a private estimator by itself. It may be fitted already or not, with private estimators
+        anywhere inside.
+    cv : int, cross-validation generator, iterable or None, default=None
+        For anything that is not a search: None gives the cost of one fit; any other value gives that of
+        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (For
+        these, None means 5.)
+    n_samples : int, default=None
+        Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
+
+    Returns
+    -------
+    SearchCost
+        With the attributes epsilon, delta, n_fits, charged_epsilon and charged_delta.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own epsilon.
+    ValueError
+        If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If the splits depend on labels or groups.
+    UserWarning
+        If no private estimator is found.
+
+    Notes
+    -----
+    With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
+    ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. A
+    cross-validation is a search of one candidate without refit: ``(K - 1) epsilon``, charged ``K epsilon``. Where
+    epsilon varies, it is summed over the candidates, and the refit counted at the largest. If splits are not known to
+    be folds, a record counts in every training set; epsilons drawn at random count as the largest possible. A private
+    function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which is never
+    answered from a cache.
+
+    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, or in all but one if
+    the folds are those of GroupKFold or StratifiedGroupKFold, whose groups must then be the people.
+
+    All this holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
+    splits by group look at all records: there the cost may be higher than stated, without a general bound
+    (``docs/theory/search.md``).
+
+    The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import DPMICSelector, search_cost
+    >>> pipeline = make_pipeline(DPMICSelector(epsilon=0.1), Ridge())
+    >>> search = GridSearchCV(pipeline, {"dpmicselector__k": [2, 4, 8], "ridge__alpha": [0.1, 1, 10, 100]}, cv=5)
+    >>> cost = search_cost(search)
+    >>> cost.epsilon, cost.n_fits, cost.charged_epsilon
+    (4.9, 61, 6.1)
+
+    ``cross_val_score(pipeline, X, y, cv=5)``, and ``pipeline.fit(X, y)``:
+
+    >>> search_cost(pipeline, cv=5).charged_epsilon, search_cost(pipeline).charged_epsilon
+    (0.5, 0.1)
+    """
+    if isinstance(estimator, _kinds(*_GRIDS, *_RANDOM)):
+        _check_no_cv(cv, estimator)
+        has_people = _has_people(estimator.estimator, _searched(estimator))
+        n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
+        warn_of_splits_by_records(estimator.cv, estimator.estimator, has_people)
+        rounds = _rounds(estimator, n_splits, n_samples)
+        refit = _largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
+        fits = total_cost(itertools.chain.from_iterable(rounds))
+    else:
+        _check_can_be_fitted(estimator)
+        has_people = _has_people(estimator)
+        n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
+        if cv is not None:
+            warn_of_splits_by_records(cv, estimator, has_people)
+        fits, refit = cost_of_fit(estimator), FitCost()
+    if not fits.n_private:
+        _warn_of_none_seen(estimator)
+    return SearchCost(
+        epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
+        delta=_as_float(fits.delta * n_trainings + refit.delta),
+        n_fits=fits.n_private * n_splits + refit.n_private,
+        charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
+        charged_delta=_as_float(fits.delta * n_splits + refit.delta),
+    )
+
+
+def _has_people(estimator, searched=()):
+    """Whether an estimator, or a candidate with other values of parameters, may protect people with several rows."""
+    given = {name for name, value in estimator.get_params().items() if value is not None}
+    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
+
+
+def _searched(search):
+    """The names of the parameters that a search tries values of."""
+    grids = search.param_grid if isinstance(search, _kinds(*_GRIDS)) else search.param_distributions
+    return itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
+
+
+def _warn_of_none_seen(estimator):
+    warnings.warn(
+        f"search_cost sees no private estimator in this {type(estimator).__name__}. If one hides in a lambda or in a "
+        "class of your own, what is stated here is no bound. This package's estimators are seen as steps and "
+        "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
+        stacklevel=3,
+    )
+
+
+def _kinds(*names):
+    """Classes of scikit-learn, of those that exist: halving searches do once they have been enabled."""
+    existing = vars(sklearn.model_selection)
+    return tuple(existing[name] for name in names if name in existing)
+
+
+def _check_no_cv(cv, search):
+    if cv is not None:
+        raise ValueError(
+            f"cv must be None with a {type(search).__name__}, which has a cv of its own, got {cv!r}. To cross-validate "
+            "a search fits all of it once for each split."
+        )
+
+
+def _check_can_be_fitted(estimator):
+    is_estimator = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    is_private_search = is_estimator and not is_private(estimator) and "ledger" in estimator.get_params(deep=False)
+    if not is_estimator or is_private_search:
+        raise TypeError(
+            f"estimator must be an estimator to be fitted as it is, or a {', '.join(_GRIDS + _RANDOM)}, got "
+            f"{type(estimator).__name__}."
+        )
+
+
+def _rounds(search, n_splits, n_samples):
+    """Costs of the candidates of each round of the search: one round, unless the search is halving."""
+    if isinstance(search, _kinds(*_GRIDS)):
+        costs = _costs_in_grid(search.estimator, search.param_grid)
+    else:
+        costs = _costs_at_random(search, _n_candidates(search, n_splits, n_samples))
+    return _halving_rounds(search, costs, n_splits, n_samples) if hasattr(search, "factor") else [costs]
+
+
+def _largest(costs):
+    """The largest epsilon, delta and number among candidates: which one is chosen is not known."""
+    return FitCost(*map(max, zip(*costs, strict=True)))
+
+
+def _as_float(number):
+    return math.inf if number == math.inf else round_up(number)
+
+
+# --- Candidates ---------------------------------------------------------------------------------------------------
+
+
+def _costs_in_grid(estimator, grid):
+    return [cost_of_candidate(estimator, parameters) for parameters in ParameterGrid(grid)]
+
+
+def cost_of_candidate(estimator, parameters):
+    """What one fit costs with these parameters."""
+    return cost_of_fit(clone(estimator).set_params(**clone(parameters, safe=False)))
+
+
+def _costs_at_random(search, n_candidates):
+    """The largest cost, as many times as candidates can be drawn."""
+    grids = search.param_distributions
+    grids = [grids] if isinstance(grids, dict) else list(grids)
+    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
+        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are drawn from without replacement
+    worst = [_costs_in_grid(search.estimator, _what_bears_on_cost(search.estimator, grid)) for grid in grids]
+    return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
+
+
+def _what_bears_on_cost(estimator, grid):
+    """The part of `grid` that can change the cost of a fit, distributions replaced by the end of their support."""
+    now = estimator.get_params()
+    relevant = {}
+    for name, values in grid.items():
+        is_cost = name.rpartition("__")[2] in ("epsilon", "delta")
+        if hasattr(values, "rvs"):
+            if is_cost:
+                relevant[name] = [_upper_end(name, values)]
+            elif not _is_plain(now.get(name)):
+                raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
+        elif is_cost or not all(map(_is_plain, [now.get(name), *values])):
+            relevant[name] = values
+    return relevant
+
+
+def _is_plain(value):
+    return value is None or isinstance(value, str | bytes | int | float | np.generic)
+
+
+def _upper_end(name, distribution):
+    end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
+    if end == math.inf:
+        raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")
+    return end
+
+
+# --- Halving ------------------------------------------------------------------------------------------------------
+
+
+def _halving_rounds(search, costs, n_splits, n_samples):
+    """The costliest candidates that each round can have, each round keeping one in `factor`.
+
+    Costliest in epsilon, in delta and in number: they need not be the same candidates, so each is sorted by itself.
+    """
+    if search.resource.rpartition("__")[2] in ("epsilon", "delta"):
+        raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
+    costs = list(map(FitCost, *(sorted(column, reverse=True) for column in zip(*costs, strict=True))))
+    rounds, n_candidates = [], len(costs)
+    for _ in range(_n_rounds(search, n_candidates, n_splits, n_samples)):
+        rounds.append(costs[:n_candidates])
+        n_candidates = math.ceil(n_candidates / search.factor)
+    return rounds
+
+
+def _n_rounds(search, n_candidates, n_splits, n_samples):
+    """How many rounds there are, or more where that depends on the data."""
+    needed = 1 + math.floor(math.log(n_candidates, search.factor))
+    most = n_samples if search.max_resources == "auto" else search.max_resources
+    if search.aggressive_elimination or most is None:
+        return needed
+    least = _least_resources(search, n_splits)
+    if search.min_resources == "exhaust":
+        least = max(least, most // search.factor ** (needed - 1))
+    return min(needed, 1 + math.floor(math.log(max(most // least, 1), search.factor)))
+
+
+def _least_resources(search, n_splits):
+    """Resources of the first round, or less: for a classifier they are multiplied by the number of classes."""
+    if search.min_resources not in ("smallest", "exhaust"):
+        return search.min_resources
+    return 2 * n_splits if search.resource == "n_samples" else 1
+
+
+def _n_candidates(search, n_splits, n_samples):
+    if hasattr(search, "n_iter"):
+        return search.n_iter
+    if search.n_candidates != "exhaust":
+        return search.n_candidates
+    most = n_samples if search.max_resources == "auto" else search.max_resources
+    if most is None:
+        raise ValueError("n_samples must be given for a search with n_candidates='exhaust', got None.")
+    return max(most // _least_resources(search, n_splits), 1)

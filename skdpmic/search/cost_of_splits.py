@@ -1,0 +1,114 @@
+"""How many training sets of a search, or of a cross-validation, one record can be in."""
+
+import math
+import numbers
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+
+from skdpmic._utils.exceptions import PrivacyLeakWarning
+
+# If one record has another label or group, these may put other records into other folds, too.
+_BY_RECORDS = (
+    StratifiedKFold,
+    StratifiedGroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedShuffleSplit,
+    GroupKFold,
+    GroupShuffleSplit,
+)
+
+
+def warn_of_splits_by_records(cv, estimator, has_people):
+    """Warn if one record, or one person, can change which training sets others are in."""
+    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
+    kind = StratifiedKFold if is_default else type(cv)
+    if has_people and not _deals_groups_by_lot(cv):
+        warnings.warn(
+            "cv assigns rows to folds, or groups by how many rows they have, while max_rows_per_group protects people "
+            "with several rows: how many rows a person has can change which rows of others a training set holds, so "
+            "the fits may cost more than is stated here, and more than a ledger is charged. Pass "
+            "cv=GroupKFold(n_splits, shuffle=True).",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+    elif has_people:
+        return
+    elif issubclass(kind, _BY_RECORDS):
+        warnings.warn(
+            f"{kind.__name__} assigns records to folds by the labels or groups of all of them, so one record can "
+            "change which others a training set holds: the fits may cost more than is stated here, and more than a "
+            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which assigns records by position only.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
+
+def _deals_groups_by_lot(cv):
+    """Whether a splitter looks at nothing but which groups there are, not at their rows or labels."""
+    if type(cv) is GroupKFold:
+        return cv.shuffle
+    return type(cv) in (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+
+
+_GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
+_FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
+
+
+def count_splits(cv, estimator, n_samples, has_people):
+    """How many splits there are, and in how many of their training sets one record, or one person, can be."""
+    if isinstance(cv, Iterator):
+        raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
+    splitter = check_cv(cv, classifier=is_classifier(estimator))
+    X = None if n_samples is None else np.empty((n_samples, 1))
+    try:
+        n_splits = splitter.get_n_splits(X)
+    except (TypeError, ValueError) as error:
+        hint = "" if n_samples else " Pass n_samples, if it depends on that."
+        raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
+    if has_people:  # whose rows may be in several folds, unless these are assigned by person
+        return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
+    if cv is splitter or _is_number_of_folds(cv):
+        return n_splits, _n_trainings(splitter, n_splits, n_samples)
+    return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))
+
+
+def _is_number_of_folds(cv):
+    return cv is None or isinstance(cv, numbers.Integral)
+
+
+def _n_trainings(splitter, n_splits, n_samples):
+    kind = type(splitter)
+    if kind in _FOLDS:
+        return n_splits - 1
+    if kind in (RepeatedKFold, RepeatedStratifiedKFold):
+        return n_splits - splitter.n_repeats
+    if kind is PredefinedSplit and (splitter.test_fold != -1).all():
+        return n_splits - 1
+    if kind is LeavePOut:
+        return math.comb(n_samples - 1, splitter.p)
+    return n_splits  # shuffled or growing training sets, and what is not known
+
+
+def _positions(train):
+    """Distinct positions of the records in a training set that is given by positions or by a mask."""
+    train = np.asarray(train)
+    return np.flatnonzero(train) if train.dtype == bool else np.unique(train)

@@ -1,0 +1,389 @@
+"""A private choice of parameters: scores on disjoint subsets of the table, then one noisy choice."""
+
+import functools
+import math
+import numbers
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
+from skdpmic._utils.delegation import delegated
+from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.summaries import ShownInNotebooks, shown_search
+from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
+from skdpmic.budget.filters import round_up, round_up_sum
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
+from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.search.candidates import (
+    candidate_with,
+    candidates_with,
+    check_private_steps,
+    private_estimators,
+    refuse_unreadable_for,
+    warn_of_unknown,
+)
+from skdpmic.search.cost_of_fits import cost_of_fit
+from skdpmic.search.trials import (
+    MEAN_ERROR,
+    SEED_BYTES,
+    deal,
+    for_a_subset,
+    mean_over_subsets,
+    score_as_number,
+    score_in_subset,
+    training_sizes,
+    why_it_fails,
+)
+
+
+class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseEstimator):
+    """Choose parameters under differential privacy, by sample and aggregate.
+
+    The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
+    scored on the others. One record affects the scores of one subset only, so the mean score of a candidate moves by at
+    most one subset's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The
+    estimator need not be private, and any score may be used, but **nothing may pass from one fit to another**: a fit
+    and its score may depend only on their own rows, the parameters and their own random numbers (see the notes).
+
+    Parameters
+    ----------
+    estimator : estimator
+        What to tune; usually a pipeline with a private selector and a model.
+    param_grid : dict or list of dicts
+        As in scikit-learn's GridSearchCV.
+    epsilon : float, default=1.0
+        Privacy budget of the choice; above 0. Infinity chooses without noise. The refit costs what its private
+        estimators cost.
+    n_subsets : int or "auto", default="auto"
+        Number of subsets, at least 2, and at most a quarter of the number of rows. More subsets need less noise, whose
+        scale is ``2 / (n_subsets epsilon)`` times the range of the score, but each subset is smaller. "auto" is the
+        square root of the number of rows, or a quarter of that number if that is less.
+    scoring : str, callable or None, default=None
+        As in GridSearchCV; a single score. None is the estimator's own score: accuracy or R squared.
+    score_bounds : pair of floats, default=(0, 1)
+        Public range of the score; scores outside are clipped. For an error such as ``neg_mean_squared_error``, give the
+        largest error that matters.
+    test_size : float, default=0.25
+        Share of each subset on which candidates are scored, in (0, 1).
+    refit : bool, default=True
+        Whether to fit the chosen candidate on all rows.
+    ledger : BudgetLedger, default=None
+        Where the cost of the choice is written before any candidate is fitted. The private estimators inside
+        `estimator` write that of the refit to their own `ledger`.
+    n_jobs : int, default=None
+        Number of fits that run in parallel (see joblib), by default in processes; threads take turns, because they
+        share the global random generators.
+    verbose : int, default=0
+        Whether `fit` prints how many fits in the subsets are done, and the time that they took: 0 prints nothing, 1
+        about ten lines, 2 one for each fit. Time is outside the guarantee: show the lines to no one but yourself.
+    random_state : None, int or RandomState, default=None
+        None draws subsets and noise from the operating system's entropy. A seed is for tests; it breaks the
+        guarantee, and warns.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters chosen.
+    best_index_ : int
+        Their place in ``ParameterGrid(param_grid)``.
+    best_estimator_ : estimator
+        The estimator with these parameters, fitted on all rows; only with `refit`, and if that did not fail.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of the choice and, if there is a `best_estimator_`, of the private estimators in the refit
+        together.
+    n_subsets_ : int
+        Number of subsets.
+    noise_scale_ : float
+        Scale of the one-sided noise on the mean scores, as a share of the range of the score.
+    classes_ : ndarray of shape (n_classes,)
+        Labels that the best estimator knows, if it is a classifier.
+    n_features_in_ : int
+        Number of features, if the best estimator knows it; likewise `feature_names_in_`.
+
+    See Also
+    --------
+    search_cost : What scikit-learn's searches cost, whose scores carry no guarantee.
+
+    Notes
+    -----
+    What is private is the choice: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is
+    as private as it is by itself; an ordinary scikit-learn model is not.
+
+    scikit-learn's estimators pass nothing from one fit to another once the generators that they share are out of the
+    way: for each fit in a subset, NumPy's global generator and that of Python's random module are seeded for that fit
+    alone, and both go on afterwards as if there had been no fit. Whatever else a process keeps is not seen: a random
+    generator of a library (torch), a cache on a class or a module, a scoring function that remembers, a time limit.
+    With these, a record can affect all subsets, and the choice is not private. A warning names the classes that are not
+    known.
+
+    In the subsets, the private estimators inside `estimator` get `n_subsets` times their epsilon, which makes their
+    noise about as large as that of the refit, and no ledger; nothing they release in the subsets leaves them. A private
+    function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A candidate
+    that fails in a subset gets the lowest score there.
+
+    After an error the search is as it was before, unless it is the refit that fails. Then the choice, which is paid
+    for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`.
+    There is no `best_estimator_` then.
+
+    See ``docs/theory/search.md`` for the theorem. Outside the guarantee: errors raised on invalid data, and time.
+
+    References
+    ----------
+    .. [1] K. Nissim, S. Raskhodnikova and A. Smith, "Smooth Sensitivity and Sampling in Private Data Analysis",
+       STOC 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn.pipeline import Pipeline
+    >>> from skdpmic import DPMICSelector, PrivateGridSearch
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(4000, 5))
+    >>> y = (X[:, 3] - 0.5) ** 2
+    >>> selector = DPMICSelector(epsilon=2.0, bounds=(0, 1), target_bounds=(0, 0.25), release="support")
+    >>> pipeline = Pipeline([("select", selector), ("model", KNeighborsRegressor())])
+    >>> grid = {"select__k": [1, 5], "model__n_neighbors": [3, 40]}
+    >>> search = PrivateGridSearch(pipeline, grid, epsilon=2.0).fit(X, y)
+    >>> search.best_params_["model__n_neighbors"], search.privacy_spent_
+    (3, (4.0, 0.0))
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        epsilon: float = 1.0,
+        n_subsets: int | Auto = "auto",
+        scoring: str | Callable[..., float] | None = None,
+        score_bounds: Sequence[float] = (0, 1),
+        test_size: float = 0.25,
+        refit: bool = True,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.n_subsets = n_subsets
+        self.scoring = scoring
+        self.score_bounds = score_bounds
+        self.test_size = test_size
+        self.refit = refit
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
+        """Choose the parameters, and fit the estimator with them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            One record per row; at least 8 rows.
+        y : array-like of shape (n_samples,), default=None
+            The target.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, or one of a step of a candidate, is not as described or does not suit the columns or the
+            rows; if it is unknown how often the estimator fits a private one inside it; or if every candidate fails in
+            every subset. All but the last are raised before the charge.
+        BudgetError
+            If a cost does not fit in its ledger.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If `ledger` is None while a private estimator inside has one, so that the choice is written nowhere; or if a
+            candidate holds an estimator that belongs neither to scikit-learn nor to this package.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            grid = self._check_grid()
+            candidates = candidates_with(self.estimator, grid)
+            scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
+            if y is None and get_tags(self).target_tags.required:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            X, y = indexable(X, y)
+            refuse_unreadable_for(candidates, X, y)
+            n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+            self.n_subsets_ = self._check_n_subsets(n_samples)
+            self._check_private_estimators(candidates, X, n_samples)
+            costs = [cost_of_fit(candidate) for candidate in candidates]
+            warn_of_unknown(candidates)
+            mechanism = self._mechanism()
+            source = entropy_source(self.random_state)
+            if self.random_state is not None:
+                warn_of_seed(stacklevel=2)
+            if self.ledger is not None:
+                self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
+
+            subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
+            trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
+            seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
+            scores = self._score(trials, X, y, subsets, scorer, seeds)
+            self.best_index_ = int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
+            self.noise_scale_ = mechanism.noise_scale
+            self.best_params_ = grid[self.best_index_]
+            self.privacy_spent_ = (float(self.epsilon), 0.0)
+            self._broken_by = () if self.random_state is None else ("random_state",)
+            for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)  # of an earlier fit
+        if self.refit:  # the choice is paid for, and stays if this fails
+            self._refit(X, y, costs[self.best_index_])
+        return self
+
+    def _check_parameters(self):
+        check_epsilon(self.epsilon)
+        check_ledger(self.ledger)
+        check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
+        check_interval(self.score_bounds, "score_bounds")
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
+        if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
+            raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
+
+    def _check_grid(self):
+        if isinstance(self.param_grid, Iterator):
+            kind = type(self.param_grid).__name__
+            raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
+        grid = list(ParameterGrid(self.param_grid))
+        if not grid:
+            raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {self.param_grid!r}.")
+        return grid
+
+    def _check_private_estimators(self, candidates, X, n_samples):
+        """Raise what a fit of a private estimator, to a subset or to all rows, raises whatever X and y hold."""
+        sizes = {n_samples, *training_sizes(n_samples, self.n_subsets_, self.test_size)}
+        private = [estimator for candidate in candidates for estimator in private_estimators(candidate)]
+        if private and min(sizes) < 4:
+            raise ValueError(
+                "n_subsets and test_size must leave 4 rows in each subset to fit a private estimator on, got "
+                f"n_subsets={self.n_subsets!r} and test_size={self.test_size!r}, which leave {min(sizes)} of "
+                f"{n_samples} samples."
+            )
+        check_private_steps(candidates, X, sizes)
+        if self.ledger is None and any(estimator.ledger is not None for estimator in private):
+            warnings.warn(
+                f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is written nowhere, while the "
+                f"private estimators inside have a ledger: give it as {type(self).__name__}(..., ledger=...), too.",
+                stacklevel=3,
+            )
+
+    def _check_n_subsets(self, n_samples):
+        most = n_samples // 4
+        if most < 2:
+            raise ValueError(
+                f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {type(self).__name__}."
+            )
+        n_subsets = min(math.isqrt(n_samples), most) if self.n_subsets == "auto" else self.n_subsets
+        if not isinstance(n_subsets, numbers.Integral) or not 2 <= n_subsets <= most:
+            raise ValueError(
+                f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
+                f"got {self.n_subsets!r}."
+            )
+        return int(n_subsets)
+
+    def _score(self, trials, X, y, subsets, scorer, seeds):
+        """Scores of shape (n_candidates, n_subsets); NaN where a candidate fails."""
+        fits = zip(product(trials, subsets), seeds, strict=True)
+        progress = Progress(type(self).__name__, self.verbose)
+        scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
+            delayed(score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
+        )
+        scores = list(progress.through(scores, len(seeds), "fits"))
+        scores = np.reshape(scores, (len(trials), len(subsets)))
+        if np.isnan(scores).all():
+            why = why_it_fails(trials[0], X, y, subsets[0], scorer, seeds[0])
+            raise ValueError(
+                f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
+                f"{why}Fit the estimator by itself to see more; subsets may also be "
+                "too small for it, or lack a class, so try a smaller n_subsets."
+            )
+        return scores
+
+    def _mechanism(self):
+        steps = grid_sensitivity(Fraction(1, self.n_subsets_), MEAN_ERROR)
+        return OneShotTopK.for_budget(self.epsilon, 1, steps)
+
+    def _refit(self, X, y, cost):
+        best_estimator = candidate_with(self.estimator, self.best_params_)
+        best_estimator.fit(X, y)
+        with unchanged_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
+            self.best_estimator_ = best_estimator
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(best_estimator, name):
+                    setattr(self, name, getattr(best_estimator, name))
+            self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+
+    predict = delegated("predict")
+    predict_proba = delegated("predict_proba")
+    predict_log_proba = delegated("predict_log_proba")
+    decision_function = delegated("decision_function")
+
+    def score(self, X: TableLike, y: ColumnLike | None = None) -> float:
+        """Score of the best estimator, by `scoring`, on other data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+            A raw function of these data, without any guarantee for them.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y)
+
+    @property
+    def classes_(self) -> Any:
+        """Labels that the best estimator knows."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.classes_
+
+    def _shown(self):
+        inside = private_estimators(self.best_estimator_) if hasattr(self, "best_estimator_") else []
+        return shown_search(self, [*self._broken_by, *(name for private in inside for name in private._broken_by())])
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "best_index_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
+        return tags

@@ -1,0 +1,1 @@
+"""Selectors of features, and what scores them."""

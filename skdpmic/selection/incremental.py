@@ -1,0 +1,311 @@
+"""Estimators that also take records in pieces: chunks, sketches, dask collections."""
+
+import math
+import numbers
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.typing import ColumnLike, TableLike
+from skdpmic.counting.agreement import check_agreement, check_publishable
+from skdpmic.counting.batches import count_batches, recount_batches
+from skdpmic.counting.chunks import count_into
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.selection.base import PUBLIC, PrivateScores
+from skdpmic.statistics.registry import check_adds_up, statistic_named
+from skdpmic.table.description import describe
+from skdpmic.table.features import feature_axes
+from skdpmic.table.frames import as_frame, is_lazy
+from skdpmic.table.public import check_public
+from skdpmic.table.reading import check_enough, names_and_declared, refuse_dask
+
+
+def _check_adds_up(estimator):
+    """Raise unless scores follow from counts of pieces."""
+    check_adds_up(statistic_named(estimator.statistic, estimator.correction))
+    if estimator.max_rows_per_group is not None:
+        raise ValueError(
+            "max_rows_per_group must be None where records come in pieces, got "
+            f"{estimator.max_rows_per_group!r}: rows of one person may lie in several of them."
+        )
+
+
+def _check_one_pass(estimator):
+    """Raise if counts with the target are not enough."""
+    estimator._check_one_pass()
+
+
+def _check_public(estimator):
+    """Raise unless no public argument is to be read from the data."""
+    for name in PUBLIC:
+        check_public(name, getattr(estimator, name))
+
+
+_Method = TypeVar("_Method")
+
+
+def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
+    """Whether an estimator has a method: its AttributeError says why not."""
+
+    def has_method(estimator):
+        try:
+            for check in checks:
+                check(estimator)
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
+        return True
+
+    return available_if(has_method)
+
+
+class PrivateEstimatorOfPieces(PrivateScores):
+    """An estimator that can count records first, wherever they are, and release its scores later."""
+
+    _sketch: RangeGridSketch
+
+    @_if(_check_adds_up, _check_one_pass)
+    def fit_sketch(self, sketch: RangeGridSketch) -> Self:
+        """Score every feature from the counts of a sketch, and keep what is released with noise.
+
+        The release is that of `fit` on the records that were counted; with the same seed, it is the same numbers.
+
+        Parameters
+        ----------
+        sketch : RangeGridSketch
+            Of at least 4 records. It is not changed, and stays as sensitive as the data.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
+            those of the sketch, or if `mechanism` needs other counts. The estimator is then left as it was. A parameter
+            that is None or "auto", or a B that is an exponent, is taken from the sketch.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            self._publish(*self._accept(sketch))
+        return self
+
+    @_if(_check_adds_up, _check_one_pass, _check_public)
+    def partial_fit(self, X: TableLike, y: ColumnLike, n_expected: int = 100_000) -> Self:
+        """Count a chunk of records, to be published later by `publish`.
+
+        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
+        The first call forgets what an earlier fit released. Costs no budget: nothing is released. Available where
+        `bounds`, `target_bounds` and `classes` are public, not "data".
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
+            As in `fit`, but in memory, and with any number of rows.
+        y : array-like of shape (n_chunk_samples,)
+        n_expected : int, default=100_000
+            About how many records there will be in all; public. The first call uses it to choose what depends on
+            n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
+
+        Returns
+        -------
+        self : object
+            The estimator, with the chunk counted.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the chunk is not as described. The estimator is then left as it was.
+        """
+        refuse_dask(X)
+        with unchanged_on_error(self):
+            self._check_parameters()
+            is_first = "_sketch" not in vars(self)
+            if is_first:
+                self._forget()
+            else:
+                check_agreement(self._sketch, self)
+            if is_first:
+                _check_expected("n_expected", n_expected)
+                self._sketch = self._sketch_for(n_expected, *names_and_declared(self, X))
+            count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
+        return self
+
+    @_if(_check_adds_up, _check_one_pass)
+    def publish(self) -> Self:
+        """Publish what `fit` would publish for all chunks since the last `publish`, and drop their counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        NotFittedError
+            If there has been no `partial_fit` since the last `publish` or `fit`.
+        ValueError
+            If there are fewer than 4 records, or the parameters do not agree with those at the first `partial_fit`.
+        BudgetError
+            If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If the number of records is so far from `n_expected` that the scores suffer from it.
+        """
+        if "_sketch" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
+        with unchanged_on_error(self):
+            self._check_parameters()
+            records, measure = self._accept(self._sketch)
+            self._warn_of_expected(records, measure)
+            self._publish(records, measure)
+        return self
+
+    @_if(_check_adds_up, _check_one_pass)
+    def empty_sketch(
+        self,
+        n_samples: int,
+        *,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> RangeGridSketch:
+        """An empty sketch for this estimator, to be filled elsewhere and given to `fit_sketch`.
+
+        Parameters
+        ----------
+        n_samples : int
+            About how many records there will be in all; public. Everything that depends on it is chosen here.
+        n_features : int, default=None
+            Number of features; needed if neither `bounds` nor `feature_names` gives it.
+        feature_names : array-like of str, default=None
+            Names of the features.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described.
+        """
+        self._check_parameters()
+        _check_expected("n_samples", n_samples)
+        return self._empty_sketch(n_samples, n_features, feature_names)
+
+    def __getstate__(self):
+        if "_sketch" in vars(self):
+            raise TypeError(
+                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
+                "counts, as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
+            )
+        return super().__getstate__()
+
+    def _check_one_pass(self):
+        """Raise if records have to be read again once the first scores are known."""
+
+    # --- Read ------------------------------------------------------------------------------------------------
+
+    def _read(self, X, y, groups):
+        if is_dask_collection(X):
+            return self._accept(self._count_where_it_lies(X, y), partial(recount_collection, X))
+        if is_lazy(X) and groups is None and statistic_named(self.statistic, self.correction).adds_up:
+            return self._accept(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
+        return super()._read(X, y, groups)
+
+    def _count_batches(self, X, y):
+        """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
+        _check_public(self)
+        refuse_masked(y, "y")
+        y = without_data(np.asarray, as_objects(as_frame(y, "y").to_native().to_series() if is_lazy(y) else y))
+        if y.ndim == 0:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_enough(len(y))
+        sketch = self._sketch_for(len(y), *names_and_declared(self, X.head(0)))
+        return count_batches(sketch, self, X, y, self.n_jobs)
+
+    def _count_where_it_lies(self, X, y):
+        """The sketch of a dask collection, counted on its workers."""
+        _check_adds_up(self)
+        n_dimensions = getattr(X, "ndim", "no")
+        if n_dimensions != 2:
+            raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
+        refuse_masked(y, "y")
+        n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
+        check_enough(n_samples)
+        sketch = count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y)
+        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
+        return sketch
+
+    def _sketch_for(self, n_samples, n_features, names, declared=None):
+        """An empty sketch for a table at hand, whose column names dicts must match."""
+        feature_axes(self.bounds, self.categories, n_features, names, declared)
+        return self._empty_sketch(n_samples, n_features, names, declared)
+
+    def _empty_sketch(self, n_samples, n_features, feature_names, declared=None):
+        public = {name: getattr(self, name) for name in PUBLIC}
+        description = describe(**public, n_features=n_features, feature_names=feature_names, declared=declared)
+        measure = self._measure(n_samples, description.n_features, description.n_classes)
+        return RangeGridSketch.described(
+            description,
+            statistic=self.statistic,
+            correction=self.correction,
+            B=measure.B,
+            c=measure.c,
+            n_parts=measure.n_parts,
+        )
+
+    def _accept(self, sketch, recount=None):
+        """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
+        check_publishable(sketch, self)
+        self._forget()
+        self.n_features_in_ = sketch.n_features_in_
+        if hasattr(sketch, "feature_names_in_"):
+            self.feature_names_in_ = sketch.feature_names_in_
+        return SketchedRecords(sketch, recount), sketch.measure
+
+    def _grids_depend_on_n(self):
+        return "auto" in (self.B, self.c) or self._B_is_exponent()
+
+    def _B_is_exponent(self):
+        return isinstance(self.B, numbers.Real) and self.B < 1
+
+    def _warn_of_expected(self, records, measure):
+        """Warn if the B chosen for an expected number of records is far from that of their number."""
+        if self.B != "auto" and not self._B_is_exponent():
+            return
+        fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
+        if not 0.5 <= measure.B / fitting <= 2:
+            warnings.warn(
+                f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} suits "
+                f"the {records.n_samples:,} records that came.",
+                stacklevel=3,
+            )
+
+
+def _check_expected(name, n):
+    if not isinstance(n, numbers.Integral) or n < 4:
+        raise ValueError(f"{name} must be an int >= 4, got {n!r}.")

@@ -1,0 +1,1 @@
+"""Grids that depend on public numbers only."""

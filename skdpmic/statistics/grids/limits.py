@@ -1,0 +1,89 @@
+"""How large grids may be, by public numbers only (``docs/results/defaults.md``)."""
+
+import math
+import numbers
+import sys
+
+_ALWAYS = 1_000  # for any number of records: takes a fraction of a second
+_AT_MOST = 10_000  # for any number of records: memory and time of one score grow with the square
+_FOR_A_CLASS = 100  # twice what the defaults take
+
+
+def largest_size(n, n_classes=None):
+    """Most cells of a grid that `n` records can use, and so the largest B.
+
+    Beyond n cells, a grid adds nothing but chance. Below 1,000 records, 1,000 are allowed; above 10,000, no more than
+    10,000.
+
+    Parameters
+    ----------
+    n : int or inf
+        Number of records; infinity where it is open.
+    n_classes : int, default=None
+        Of a discrete target: each class may have 100 cells, whatever n.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.grids.limits import largest_size
+    >>> [largest_size(n) for n in (50, 5_000, 10**6)]
+    [1000, 5000, 10000]
+    >>> largest_size(50, n_classes=20)
+    2000
+    """
+    return max(int(min(max(n, _ALWAYS), _AT_MOST)), _FOR_A_CLASS * (n_classes or 0))
+
+
+def largest_c(n, B, n_classes=None, master="reduced"):
+    """Largest c: that whose master partitions have no more parts than ``largest_size(n)``.
+
+    Finer ones would only separate records that differ by less than the n-th part of the range.
+
+    Parameters
+    ----------
+    n : int or inf
+        Number of records; infinity where it is open.
+    B : float, at least 4
+        As a number.
+    n_classes : int, default=None
+        Of a discrete target.
+    master : {"reduced", "full"}, default="reduced"
+
+    Returns
+    -------
+    float
+    """
+    return largest_size(n) / (finest_merge(B, n_classes) if master == "reduced" else int(B // 2))
+
+
+def finest_merge(B, n_classes=None):
+    """Parts of an axis in the finest square grid of at most B cells; with classes, in the finest grid."""
+    return math.isqrt(int(B)) if n_classes is None else max(int(B // n_classes), 2)
+
+
+def check_B(B, n=None, n_classes=None):
+    """Raise unless `B` is a number >= 4 or an exponent in (0, 1), and, if `n` is given, no more than n can use."""
+    if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
+        raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {B!r}.")
+    if n is not None and B > largest_size(n, n_classes):
+        raise ValueError(f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {B!r}.")
+
+
+def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
+    """Raise unless `c` is a positive number, and, if `n` and `B` are given, no more than is of use to them."""
+    if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
+        raise ValueError(f"c must be a number > 0, got {c!r}.")
+    if n is not None and c > largest_c(n, B, n_classes, master):
+        raise ValueError(
+            f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, as "
+            f"master partitions have at most {largest_size(n):,} parts, got {c!r}."
+        )
+
+
+def _with(n, n_classes):
+    known = [] if n == math.inf else [f"n_samples={n}"]
+    known += [] if n_classes is None else [f"{n_classes} classes"]
+    return " with " + " and ".join(known) if known else ""

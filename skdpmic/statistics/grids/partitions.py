@@ -1,0 +1,170 @@
+"""Range equipartitions of one axis, and the refinement that they have in common.
+
+MICr looks at an axis through many equipartitions: 2 parts, 3 parts, ..., and the master partitions. All
+their edges together cut the axis into small *cells*. A value is located once, in its cell; the part that
+it falls into, in any of the partitions, follows from the cell.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic._utils.jit import jit
+
+
+class Partitions(NamedTuple):
+    """Sizes of the equipartitions of an axis, and all their inner edges in ascending order.
+
+    Edge j is the lower end of part ``parts[j]`` of the partition into ``sizes[of_size[j]]`` parts.
+    """
+
+    sizes: np.ndarray
+    of_size: np.ndarray
+    parts: np.ndarray
+
+
+class Axis(NamedTuple):
+    """A column of values placed into cells. As sensitive as the column itself."""
+
+    cells: np.ndarray  # uint32 (n_samples,) the cell of each value
+    n_cells: int
+    first_cell: np.ndarray  # (n_sizes, largest size + 1) where part i of a partition begins; after the last, n_cells
+
+
+def equipartitions(sizes):
+    """The partitions of an axis into each of `sizes` parts; what they share whatever the bounds are."""
+    sizes = np.unique(sizes)
+    of_size = np.repeat(np.arange(len(sizes)), sizes - 1)
+    parts = np.concatenate([np.arange(1, size) for size in sizes])
+    order = np.argsort(parts / sizes[of_size], kind="stable")
+    return Partitions(sizes, of_size[order], parts[order])
+
+
+def range_axis(values, bounds, partitions):
+    """The axis of numeric `values` with the equipartitions of the range `bounds`.
+
+    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
+    the last part also take what lies outside, so that values are clipped to the bounds.
+    """
+    edges, first_cell = refine(*bounds, partitions)
+    return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
+
+
+def refine(lo, hi, partitions):
+    """Cells that the equipartitions of [lo, hi] have in common.
+
+    Returns
+    -------
+    edges : float64 ndarray of shape (n_cells - 1,)
+        Distinct, ascending; a value lies in the cell numbered by how many edges are <= it.
+    first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
+    """
+    sizes, of_size, parts = partitions
+    edges, order = np.empty(len(parts)), np.empty(len(parts), dtype=np.uint64)
+    first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
+    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, order, first_cell)
+    return edges[:n_distinct], first_cell
+
+
+@jit
+def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
+    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is room."""
+    one, n_distinct = np.uint64(1), np.uint64(0)
+    for j in range(np.uint64(len(parts))):
+        edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
+        # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
+        at = j
+        while at > 0 and edges[at - one] > edge:
+            edges[at] = edges[at - one]
+            order[at] = order[at - one]
+            at -= one
+        edges[at] = edge
+        order[at] = j
+    for at in range(np.uint64(len(parts))):
+        if at == 0 or edges[at] > edges[n_distinct - one]:
+            edges[n_distinct] = edges[at]
+            n_distinct += one
+        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
+    for row in range(np.uint64(len(sizes))):
+        first_cell[row, sizes[row]] = n_distinct + one
+    return n_distinct
+
+
+def locate(values, edges, lo, hi):
+    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
+
+    A missing value, NaN, is in the first cell.
+
+    Buckets of equal width narrow the search. The bucket number never falls as the value grows, rounding
+    included, so an edge in an earlier bucket lies below the value. The more values, the more buckets are worth while.
+    """
+    cells, n_missing = locate_between(values, np.append(edges, np.nan), lo, hi)
+    if n_missing > 0:
+        cells[cells > len(edges)] = 0
+    return cells
+
+
+def locate_between(values, guarded, lo, hi):
+    """The same, with NaN after the last edge: at most no value, not even an infinite one.
+
+    Returns also how many values are missing. These are in a cell of their own, after all others.
+    """
+    n_edges = len(guarded) - 1
+    n_buckets = n_edges * min(max(2, len(values) // (16 * n_edges)), 8) + 1
+    edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
+    cells = np.empty(len(values), dtype=np.uint32)
+    values = np.ascontiguousarray(values, dtype=np.float64).view()
+    values.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
+    return cells, _locate(values, float(lo), float(hi), guarded, edges_before, cells)
+
+
+@jit
+def _locate(values, lo, hi, edges, edges_before, cells):
+    """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b.
+
+    Returns how many values are NaN.
+    """
+    n_buckets = np.uint64(len(edges_before) - 1)
+    per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
+    # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
+    for i in range(np.uint64(len(edges) - 1)):
+        position = (edges[i] - lo) * per_unit
+        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+        edges_before[bucket + np.uint64(1)] += np.uint32(1)
+    for bucket in range(n_buckets):
+        edges_before[bucket + np.uint64(1)] += edges_before[bucket]
+    for i in range(np.uint64(len(values))):
+        position = (values[i] - lo) * per_unit
+        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+        cell = edges_before[bucket]
+        cell += np.uint32(edges[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
+        while edges[cell] <= values[i]:
+            cell += np.uint32(1)
+        cells[i] = cell
+    # In a loop of its own, which several values at once go through; it is seldom that there is anything to mend.
+    n_missing = 0
+    for i in range(len(values)):
+        n_missing += np.isnan(values[i])
+    for i in range(len(values) if n_missing > 0 else 0):
+        if np.isnan(values[i]):
+            cells[i] = len(edges)
+    return n_missing
+
+
+def equal_parts(values, bounds, n_parts):
+    """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
+
+    Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
+    take what lies outside.
+    """
+    return locate(values, _edges(bounds, n_parts), *bounds)
+
+
+def parts_and_missing(values, bounds, n_parts):
+    """The same, and how many values are missing, NaN; these are in the part after the last one."""
+    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)
+
+
+def _edges(bounds, n_parts):
+    lo, hi = float(bounds[0]), float(bounds[1])
+    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)

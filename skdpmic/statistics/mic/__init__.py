@@ -1,0 +1,1 @@
+"""MICr, MICe, and noisy tables to estimate MICr from."""

@@ -1,0 +1,143 @@
+"""B and c when the user leaves them to us. They depend on public numbers only: n, epsilon and the number of classes."""
+
+import math
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.statistics.mic.mic_r import grid_size
+
+TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
+MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
+_DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
+
+
+def default_B(n, epsilon, n_classes=None, correction=None):
+    """Maximum grid size, of nearly the least error on 189 known distributions.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    epsilon : float, above 0
+        What each score gets of the budget; for Gaussian noise, that of the Laplace noise with its standard deviation.
+    n_classes : int, default=None
+        Of a discrete target; None for a continuous one.
+    correction : None or "miller-madow", default=None
+        For chance; see :func:`skdpmic.mic_r`.
+
+    Returns
+    -------
+    float
+        That of ``defaults.csv``, or with a correction of ``defaults_miller_madow.csv``, and between its entries what
+        :func:`_interpolate` makes of them. The tables come from ``benchmarks/tune_defaults.py``; what they cost against
+        the best B and c is in ``docs/results/defaults.md``.
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.mic.defaults import default_B
+    >>> default_B(10_000, 1.0) > default_B(100, 1.0)
+    True
+    """
+    k = _interpolate("k", n, epsilon, n_classes, correction)
+    return round(k * k if n_classes is None else k * n_classes, _DIGITS)
+
+
+def default_c(n, epsilon, n_classes=None, correction=None):
+    """How much finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
+    k, m = (_interpolate(name, n, epsilon, n_classes, correction) for name in "km")
+    return round(m / k, _DIGITS)
+
+
+def default_parts(n, epsilon, n_classes=None):
+    """Parts of each side of a noisy table of n records, on which `epsilon` is spent; with classes, of the feature's.
+
+    The finer the table, the more it can show and the more noise there is in all of it. The rule for continuous targets
+    is near the best on the 189 distributions of :mod:`skdpmic.datasets` (``benchmarks/geometric.py --rule``).
+    """
+    epsilon = min(epsilon, 10.0)
+    if n_classes is not None:
+        return 2 * round(min(max(0.35 * math.sqrt(n * epsilon / n_classes), 2.0), 20.0))
+    return 2 * int(min(max(0.14 * math.sqrt(n * epsilon) * max(epsilon, 1.0) ** 0.25, 2.0), 20.0))
+
+
+# --- What the user gave, or else the above ------------------------------------------------------------------------
+
+
+def resolve_B(B, n, epsilon, n_classes=None, correction=None):
+    """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
+    if isinstance(B, str) and B == "auto":
+        return default_B(n, epsilon, n_classes, correction)
+    check_B(B, n, n_classes)
+    return grid_size(B, n)
+
+
+def resolve_c(c, n, epsilon, B, n_classes=None, correction=None):
+    """c as a number, from what the user gave and the B that was resolved; otherwise as :func:`resolve_B`."""
+    if isinstance(c, str) and c == "auto":
+        c = default_c(n, epsilon, n_classes, correction)
+        return min(c, largest_c(n, B, n_classes))  # B may be large, and the user's
+    check_c(c, n, B, n_classes)
+    return float(c)
+
+
+def resolve_parts(B, c, n, epsilon, n_classes=None):
+    """Parts that a feature is cut into for its noisy table, and how much finer than the finest merge that is.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float or "auto"
+    n : int
+        Number of records.
+    epsilon : float
+        Of each table.
+    n_classes : int, default=None
+        For a discrete target.
+
+    Returns
+    -------
+    n_parts : int
+    c : float
+    """
+    k_max = finest_merge(B, n_classes)
+    if isinstance(c, str) and c == "auto":
+        n_parts = default_parts(n, epsilon, n_classes)
+        return n_parts, n_parts / k_max
+    check_c(c)
+    if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
+        raise ValueError(
+            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', as a noisy table "
+            f"has at most {MOST_PARTS} parts a side, got {c!r}."
+        )
+    return max(int(c * k_max), 2), float(c)
+
+
+# --- The table ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _interpolate(name, n, epsilon, n_classes, correction):
+    """Merged parts k of an axis, or parts m = c k of its master partition.
+
+    They change more smoothly than B and c. Linear in log n, log epsilon and log n_classes between the entries of the
+    table, constant outside it.
+    """
+    kinds, epsilons, samples, values = _table(correction)
+    is_kind = kinds == 0 if n_classes is None else kinds > 0
+    at_n = [[np.interp(math.log(n), np.log(samples), row) for row in rows] for rows in values[name][is_kind]]
+    at_epsilon = [np.interp(math.log(epsilon), np.log(epsilons), row) for row in at_n]
+    return float(np.interp(math.log(n_classes or 1), np.log(np.maximum(kinds[is_kind], 1)), at_epsilon))
+
+
+@lru_cache(maxsize=2)
+def _table(correction):
+    """A file's numbers of classes (0 for a continuous target), epsilons and n; k and m by these three."""
+    with (files("skdpmic.statistics.mic") / TABLES[correction]).open(encoding="utf-8") as file:
+        n_classes, epsilon, n, B, c = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
+    axes = [np.unique(column) for column in (n_classes, epsilon, n)]
+    k = np.where(n_classes == 0, np.sqrt(B), B / np.maximum(n_classes, 1))
+    shape = [len(axis) for axis in axes]
+    return *axes, {"k": k.reshape(shape), "m": (c * k).reshape(shape)}

@@ -1,0 +1,275 @@
+"""MICe or MICr of many pairs of columns."""
+
+import sys
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skdpmic._utils.arguments import check_column, check_column_bounds, check_interval, in_order
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import refuse_dates, refuse_masked
+from skdpmic._utils.typing import Correction, Master, Range, TableLike
+from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.mic.characteristic import check_statistic
+from skdpmic.statistics.mic.mass_partitions import ranked_column
+from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
+from skdpmic.statistics.mic.mic_r import RangeGrids, grid_size, mic_r_of_columns
+from skdpmic.statistics.mic.optimize_axis import entropy_table
+
+# --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
+
+
+class _MassStatistic:
+    """MICe."""
+
+    def __init__(self, n, B, c):
+        self._plan = mass_plan(grid_size(B, n), min(c, n))  # a larger c adds nothing: no more master parts than records
+        self._table = entropy_table(n)
+
+    def column(self, values, _):
+        return ranked_column(values)
+
+    def score(self, x, y):
+        return mic_e_of_columns(x, y, self._plan, self._table)
+
+
+class _RangeStatistic:
+    """MICr."""
+
+    def __init__(self, n, B, c, master, correction):
+        B = grid_size(B, n)
+        check_c(c, n, B, master=master)
+        self._grids = RangeGrids(B, c, master, n, correction)
+        self._correction = correction
+        self._table = entropy_table(n)
+
+    def column(self, values, bounds):
+        return self._grids.place(values, bounds)
+
+    def score(self, x, y):
+        return mic_r_of_columns([(x, y), (y, x)], self._grids.groups, self._table, self._correction)
+
+
+def _statistic(statistic, n, B, c, master, correction):
+    check_B(B, n)
+    return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master, correction)
+
+
+# --- Tables ------------------------------------------------------------------------------------------------------
+
+
+def _is_pandas(table):
+    pandas = sys.modules.get("pandas")  # a table of pandas cannot be there before pandas is
+    return pandas is not None and isinstance(table, pandas.DataFrame)
+
+
+def _columns(table, name):
+    """The columns of a 2-D table as arrays of finite numbers."""
+    refuse_masked(table, name)
+    refuse_dates(table, name)
+    if _is_pandas(table):
+        columns = [table.iloc[:, j].to_numpy() for j in range(table.shape[1])]
+    else:
+        array = without_data(np.asarray, table)
+        if array.ndim != 2:
+            raise ValueError(f"{name} must be 2-dimensional, got an array of shape {array.shape}.")
+        columns = list(array.T)
+    if len(table) < 2:
+        raise ValueError(f"{name} must hold at least 2 samples, got n_samples={len(table)}.")
+    return [check_column(column, f"column {j} of {name}") for j, column in enumerate(columns)]
+
+
+def _column_bounds(bounds, n_columns, name):
+    """`bounds` as one interval for each column; None, which MICe has, for each."""
+    if bounds is None:
+        return [None] * n_columns
+    lo, hi = check_column_bounds(bounds, n_columns, name)
+    return [check_interval(interval, f"{name} of column {j}") for j, interval in enumerate(zip(lo, hi, strict=True))]
+
+
+def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
+    """The score of ``xs[i]`` and ``ys[j]`` for all (i, j) of `pairs`, in their order."""
+    tasks = np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), _n_tasks(len(pairs), n_jobs))
+    scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_scores)(statistic, xs, ys, task) for task in tasks)
+    return np.concatenate(scores)
+
+
+def _scores(statistic, xs, ys, pairs):
+    return np.array([statistic.score(xs[i], ys[j]) for i, j in pairs], dtype=np.float64)
+
+
+def _n_tasks(n_pairs, n_jobs):
+    # Several tasks per worker, for balance, but not one for each pair, as a pair may take only microseconds.
+    return max(1, min(n_pairs, 16 * effective_n_jobs(n_jobs)))
+
+
+# --- The public functions ----------------------------------------------------------------------------------------
+
+
+def mic_pairs(
+    X: TableLike,
+    *,
+    statistic: str = "mic_e",
+    B: float = 0.6,
+    c: float | None = None,
+    bounds: Range | None = None,
+    master: Master = "reduced",
+    correction: Correction = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """MICe or MICr of all pairs of columns of one table. Not private.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Real numbers.
+    statistic : {"mic_e", "mic_r"}, default="mic_e"
+        See :func:`mic_e` and :func:`mic_r`.
+    B : float, default=0.6
+        Maximum grid size, as there.
+    c : float, default=None
+        As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
+    bounds : (lower, upper), default=None
+        The range of the columns, for MICr only: numbers, or arrays of shape (n_features,). For two columns, arrays
+        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
+    master : {"reduced", "full"}, default="reduced"
+        As for :func:`mic_r`.
+    correction : None or "miller-madow", default=None
+        As for :func:`mic_r`.
+    n_jobs : int, default=None
+        Number of parallel threads (see joblib). The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_features * (n_features - 1) / 2,) or pandas Series
+        In the order of :func:`scipy.spatial.distance.pdist`: columns 0 and 1, 0 and 2, ..., 1 and 2, ....
+        ``scipy.spatial.distance.squareform`` makes a symmetric matrix of it, whose diagonal is 0. For a pandas
+        DataFrame, a Series with the two column names as its index.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    See Also
+    --------
+    mic_cross : The columns of one table with those of another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mic_pairs
+    >>> x = np.linspace(-1, 1, 300)
+    >>> noise = np.random.default_rng(0).random(300)
+    >>> mic_pairs(np.column_stack([x, x**2, noise])).round(2)
+    array([1.  , 0.07, 0.08])
+    """
+    c = check_statistic(statistic, B, c, bounds, master, correction)
+    columns = _columns(X, "X")
+    intervals = _column_bounds(bounds, len(columns), "bounds")
+    if len(columns) == 0:
+        raise ValueError("X must hold at least one column.")
+    shared = _statistic(statistic, len(columns[0]), B, c, master, correction)
+    ready = [shared.column(*pair) for pair in zip(columns, intervals, strict=True)]
+    pairs = list(combinations(range(len(ready)), 2))
+    scores = _parallel_scores(shared, ready, ready, pairs, n_jobs)
+    if not _is_pandas(X):
+        return scores
+    pandas = sys.modules["pandas"]
+    first, second = zip(*combinations(X.columns, 2), strict=True) if pairs else ((), ())
+    return pandas.Series(scores, index=pandas.MultiIndex.from_arrays([first, second]), name=statistic)
+
+
+def mic_cross(
+    X: TableLike,
+    Y: TableLike,
+    *,
+    statistic: str = "mic_e",
+    B: float = 0.6,
+    c: float | None = None,
+    bounds: Range | None = None,
+    master: Master = "reduced",
+    correction: Correction = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """MICe or MICr of each column of one table with each column of another. Not private.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Real numbers.
+    Y : array-like of shape (n_samples, n_targets)
+        Real numbers.
+    statistic : {"mic_e", "mic_r"}, default="mic_e"
+        See :func:`mic_e` and :func:`mic_r`.
+    B : float, default=0.6
+        Maximum grid size, as there.
+    c : float, default=None
+        As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
+    bounds : ((X_lo, X_hi), (Y_lo, Y_hi)), default=None
+        The range of the columns, for MICr only: numbers, or arrays with one for each column. For two columns, arrays
+        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
+    master : {"reduced", "full"}, default="reduced"
+        As for :func:`mic_r`.
+    correction : None or "miller-madow", default=None
+        As for :func:`mic_r`.
+    n_jobs : int, default=None
+        Number of parallel threads (see joblib). The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_targets) or pandas DataFrame
+        If X or Y is a pandas DataFrame, so is the result, with the columns of X as its index and those of Y as its
+        columns.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    See Also
+    --------
+    mic_pairs : All pairs of columns of one table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mic_cross
+    >>> x = np.linspace(-1, 1, 300)
+    >>> noise = np.random.default_rng(0).random(300)
+    >>> mic_cross(np.column_stack([x, noise]), np.column_stack([x**2, x**3])).round(2)
+    array([[1.  , 1.  ],
+           [0.08, 0.07]])
+    """
+    c = check_statistic(statistic, B, c, bounds, master, correction)
+    x_columns, y_columns = _columns(X, "X"), _columns(Y, "Y")
+    if len(X) != len(Y):
+        raise ValueError(f"X and Y must have the same number of samples, got {len(X)} and {len(Y)}.")
+    x_bounds, y_bounds = _bounds_of_both(bounds)
+    shared = _statistic(statistic, len(X), B, c, master, correction)
+    xs = [
+        shared.column(*pair)
+        for pair in zip(x_columns, _column_bounds(x_bounds, len(x_columns), "bounds of X"), strict=True)
+    ]
+    ys = [
+        shared.column(*pair)
+        for pair in zip(y_columns, _column_bounds(y_bounds, len(y_columns), "bounds of Y"), strict=True)
+    ]
+    pairs = list(product(range(len(xs)), range(len(ys))))
+    scores = _parallel_scores(shared, xs, ys, pairs, n_jobs).reshape(len(xs), len(ys))
+    if not (_is_pandas(X) or _is_pandas(Y)):
+        return scores
+    names = [table.columns if _is_pandas(table) else None for table in (X, Y)]
+    return sys.modules["pandas"].DataFrame(scores, *names)
+
+
+def _bounds_of_both(bounds):
+    if bounds is None:
+        return None, None
+    try:
+        x_bounds, y_bounds = in_order(bounds)
+    except (TypeError, ValueError):
+        raise ValueError("bounds must be ((X_lo, X_hi), (Y_lo, Y_hi)).") from None
+    return x_bounds, y_bounds

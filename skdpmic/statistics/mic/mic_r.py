@@ -1,0 +1,350 @@
+"""MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.typing import ColumnLike, Correction, Master
+from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_size
+from skdpmic.statistics.grids.partitions import equipartitions, refine
+from skdpmic.statistics.mic.cell_counts import (
+    Cells,
+    RangePlacer,
+    cells_of,
+    count,
+    edges_of,
+    empty_tables,
+    groups_by_missing,
+    groups_of,
+    missing_first,
+)
+from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
+from skdpmic.statistics.mic.in_two_groups import labels_in_two, n_columns_of
+from skdpmic.statistics.mic.label_tables import LabelTables
+from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
+from skdpmic.table.nominal import Nominal
+
+# --- The correction for chance ----------------------------------------------------------------------------------
+
+
+def check_correction(correction):
+    """Raise unless `correction` is one that scores may have."""
+    if correction is not None and not (isinstance(correction, str) and correction == "miller-madow"):
+        raise ValueError(f"correction must be None or 'miller-madow', got {correction!r}.")
+
+
+def chance_of(correction):
+    """What is taken off n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
+    return 0.0 if correction is None else MILLER_MADOW * getattr(correction, "times", 1.0)
+
+
+class MillerMadow(NamedTuple):
+    """The correction "miller-madow" for records of which `times` count as one, such as the rows of a person."""
+
+    times: float
+
+
+# --- Which grids ----------------------------------------------------------------------------------------------
+
+
+def grid_size(B, n):
+    """The maximum grid size as a number: `B` itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
+    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
+
+
+def continuous_plan(B, c, master):
+    """The grids of MICr in one orientation, one row for each size of the fixed axis.
+
+    Returns
+    -------
+    plan : int64 ndarray of shape (n_grids, 3)
+        Columns: parts of the fixed axis, parts of the master partition, largest number of merged parts.
+    """
+    n_fixed = np.arange(2, int(B // 2) + 1)
+    k_max = np.minimum(n_fixed, (B // n_fixed).astype(np.int64))
+    n_master = np.maximum((c * (k_max if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    return np.stack([n_fixed, n_master, k_max], axis=1)
+
+
+def closed_plan(B, c, master):
+    """The few grids that MICr looks at with a correction for chance; rows as of :func:`continuous_plan`.
+
+    The merged parts are at most the square root of B, half of that and so on, not below 4, and 2; each with as many
+    fixed parts as B allows. No grid has fewer fixed than merged parts, and merges into fewer parts are looked at too:
+    these two make the sensitivity that of all grids together (``docs/theory/closed_family.md``).
+    """
+    sizes = [finest_merge(B)]
+    while (half := (sizes[-1] + 1) // 2) >= 4:
+        sizes.append(half)
+    k_max = np.unique([2, *sizes])
+    n_fixed = (B // k_max).astype(np.int64)
+    # Where a side is cut matters most with few merged parts, whose grids cost least: one master partition serves all.
+    n_master = np.maximum((c * (k_max[-1] if master == "reduced" else n_fixed)).astype(np.int64), 2)
+    plan = np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
+    return plan[np.argsort(plan[:, 1], kind="stable")]
+
+
+def needed_grids(plan):
+    """The grids of `plan` that can hold the largest entry, those with one master partition together.
+
+    A grid is not needed where another one halves its fixed parts, has all its master edges and merges as many parts:
+    the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in
+    the last bit.)
+    """
+    n_fixed, n_master, k_max = plan.T
+    other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any is
+    halves_it = n_fixed[other] == 2 * n_fixed
+    has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
+    needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
+    return needed[np.argsort(needed[:, 1], kind="stable")]
+
+
+# --- Columns placed into cells --------------------------------------------------------------------------------
+
+
+class RangeGrids(RangePlacer):
+    """The grids of numeric columns, which may have ranges of their own.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float, above 0
+    master : {"reduced", "full"}
+    n : int, default=0
+        About how many records there are. It changes only how they are counted.
+    correction : None or "miller-madow", default=None
+    """
+
+    def __init__(self, B, c, master="reduced", n=0, correction=None):
+        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n, correction)
+
+    def _cells(self, lo, hi):
+        edges, first_cell = refine(lo, hi, self._partitions)
+        common, starts, n_corners = cells_of(first_cell, len(edges) + 1, self._edges)
+        n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
+        free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
+        fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
+        return np.append(edges, np.nan), (free, fixed)
+
+
+@lru_cache(maxsize=64)
+def continuous_grids(B, c, master="reduced", n=0, correction=None):
+    """The plan, all partitions of an axis in it, the groups, and the edges of all; cached, as they are public.
+
+    The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
+    """
+    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
+    partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
+    both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
+    edges = edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
+    return plan, partitions, groups_by_missing(groups), edges
+
+
+# --- The largest entry of the characteristic matrix -----------------------------------------------------------
+
+
+def mic_r_of_columns(ways, groups, table, correction=None):
+    """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
+    n = len(ways[0][0].cells)
+    return min(largest_entry(_counted(ways, groups), groups.most, table, n, chance_of(correction)), 1.0)
+
+
+def _counted(ways, groups):
+    """Tables and grids, round by round. A part for missing values is tried after all others, and before them."""
+    ways = [(*way, groups.of(*way).rounds, empty_tables(*way)) for way in ways]
+    for i in range(len(groups.complete.rounds)):
+        for free, fixed, rounds, tables in ways:
+            numbers, rows = rounds[i]
+            yield count(free, fixed, numbers, tables), rows
+            if free.is_incomplete:
+                yield missing_first(tables, numbers, free.free.n_corners), rows
+
+
+class _Target:
+    """What all features that are scored against one target share. As sensitive as the target itself."""
+
+    def __init__(self, n, correction):
+        self._correction = correction
+        self._table = entropy_table(n)
+
+    def _score_of(self, ways, groups):
+        return mic_r_of_columns(ways, groups, self._table, self._correction)
+
+
+class AgainstNumbers(_Target):
+    """A numeric target, ready to be scored against many features.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        No value is missing.
+    bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    master : {"reduced", "full"}
+    correction : None or "miller-madow", default=None
+    """
+
+    def __init__(self, y, bounds, B, c, master="reduced", correction=None):
+        super().__init__(len(y), correction)
+        self._grids = RangeGrids(B, c, master, len(y), correction)
+        self._y = self._grids.place(y, bounds)
+        self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
+
+    def score(self, x, scale):
+        """MICr of the feature `x` and the target, in [0, 1]."""
+        if isinstance(scale, Nominal):
+            return max(self._of_labels_apart(x, scale), self._of_labels_in_two_groups(x, scale))
+        x = self._grids.place(x, scale)
+        return self._score_of([(x, self._y), (self._y, x)], self._grids.groups)
+
+    def _of_labels_apart(self, x, scale):
+        grids, y = self._against_labels.placed(scale)
+        return self._score_of([(y, grids.place_codes(x))], grids.groups)
+
+    def _of_labels_in_two_groups(self, x, scale):
+        in_two = self._against_labels.labels_in_two(scale)
+        return in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table)
+
+
+class AgainstClasses(_Target):
+    """A target of class numbers, ready to be scored against many features.
+
+    The classes are the fixed axis; only the axis of a numeric feature is optimised.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Values 0 ... n_classes - 1.
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
+    correction : None or "miller-madow", default=None
+    """
+
+    def __init__(self, codes, n_classes, B, c, correction=None):
+        super().__init__(len(codes), correction)
+        self._codes, self._n_classes = codes, n_classes
+        self._grids = class_grids(n_classes, B, c)
+        self._y = self._grids.place_codes(codes)
+
+    def score(self, x, scale):
+        """MICr of the feature `x` and the target, in [0, 1]."""
+        if isinstance(scale, Nominal):
+            tables = LabelTables(scale.n_labels, self._n_classes, chance_of(self._correction))
+            return tables.largest_entry(tables.count(x, self._codes), self._table)
+        return self._score_of([(self._grids.place(x, scale), self._y)], self._grids.groups)
+
+
+# --- Rounding -------------------------------------------------------------------------------------------------
+
+
+def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
+    """Bound on the distance of any score from its exact value, for n records and features of these scales.
+
+    Parameters
+    ----------
+    n : int
+    scales : iterable
+    n_classes : int or None
+        None for a numeric target.
+    B, c, correction
+        As in `AgainstNumbers`.
+    """
+    kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
+    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction)) for kind in kinds)
+
+
+def _plan_of(kind, n, n_classes, B, c, correction):
+    """The grids for a nominal feature, or for numbers, with the part for missing values."""
+    if kind is not None and n_classes is None:
+        return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
+    if kind is not None:
+        return LabelTables(kind.n_labels, n_classes).plan
+    if n_classes is not None:
+        return discrete_plan(B, c, n_classes)
+    return continuous_grids(B, c, "reduced", n, correction)[0] + [1, 0, 0]  # kept, as it is called like this
+
+
+# --- The public statistic -------------------------------------------------------------------------------------
+
+
+def mic_r(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    bounds: Sequence[Any] | NDArray[Any],
+    B: float = 0.6,
+    c: float = 5,
+    master: Master = "reduced",
+    correction: Correction = None,
+) -> float:
+    """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
+
+    One axis is cut into l parts of equal width, the other into a master partition of equal width whose
+    neighbouring parts are merged into the k parts that say most about the first; the score is the largest
+    ``I / log2 min(k, l)`` over both orientations and all k, l with k * l <= B.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers; those outside `bounds` are clipped.
+    bounds : ((x_lo, x_hi), (y_lo, y_hi))
+        The public range of each variable.
+    B : float, default=0.6
+        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000. As more cells than records add nothing but
+        chance and time, a number may be up to n_samples; but 1,000 is always allowed, and more than 10,000 never is.
+    c : float, default=5
+        How much finer than the merged partition its master partition is; above 0. A master partition may have as many
+        parts as a grid may have cells: c may be up to that number divided by the square root of B, rounded down; for
+        ``master="full"``, divided by half of B, rounded down.
+    master : {"reduced", "full"}, default="reduced"
+        Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
+        its Definition 4.1; rounded down, and never below 2.
+    correction : None or "miller-madow", default=None
+        With "miller-madow", what a grid shows by chance on average, ``(k - 1) (l - 1) / (2 n_samples ln 2)`` bits
+        [2]_, is subtracted from its I, and only a few sizes of the fixed axis are used: ``l = B // K``, where K is the
+        square root of B, half of it, and so on as long as that is 4 or more, and finally 2, each with all k up to K and
+        one master partition of c times the square root of B parts. That is closer to the MIC of a large sample, in a
+        fraction of the time. None is the statistic of [1]_.
+
+    Returns
+    -------
+    float
+        In [0, 1]: about 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    References
+    ----------
+    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
+       Coefficients", ICML 2022; Definition 4.1 and Appendix E.1.
+    .. [2] G. A. Miller, "Note on the bias of information estimates", in "Information Theory in Psychology", 1955.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mic_r
+    >>> x = np.linspace(0, 1, 500)
+    >>> mic_r(x, x**2, bounds=((0, 1), (0, 1)))
+    1.0
+    """
+    x, y = check_pair(x, y)
+    x_bounds, y_bounds = check_pair_bounds(bounds)
+    n = len(x)
+    check_B(B, n)
+    if master not in ("reduced", "full"):
+        raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+    check_correction(correction)
+    B = grid_size(B, n)
+    check_c(c, n, B, master=master)
+    target = AgainstNumbers(y, y_bounds, B, c, master, correction)
+    return float(target.score(x, x_bounds))

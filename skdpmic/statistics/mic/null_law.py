@@ -1,0 +1,94 @@
+"""MICr where there is no dependence: the grids that it looks at, each with its number and its tail."""
+
+import math
+from functools import lru_cache, partial
+from itertools import product
+
+import numpy as np
+
+from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
+from skdpmic.statistics.mic.in_two_groups import labels_in_two, n_columns_of
+from skdpmic.statistics.mic.label_tables import LabelTables
+from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
+from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
+from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
+from skdpmic.statistics.null_laws.tails import log_choices, log_information_tail
+from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
+
+_NATS = math.log(2.0)  # in a bit
+
+
+@lru_cache(maxsize=64)
+def mic_r_bound(n, n_labels, n_classes, B, c, correction):
+    """The law of MICr where there is no dependence, bounded.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_labels : int or None
+        Of a nominal feature; None for numbers, of which some may be missing.
+    n_classes : int or None
+        Of a discrete target.
+    B, c, correction
+        As of :class:`skdpmic.statistics.mic.mic_r.AgainstNumbers`.
+    """
+    family = _Family(n, chance_of(correction))
+    if n_labels is None and n_classes is None:
+        rows = continuous_grids(B, c, "reduced", n, correction)[2].complete.grids.rows
+        return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
+    if n_labels is None:
+        return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))
+    if n_classes is None:
+        in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
+        rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
+        return ScoreBound([*family.merges(rows), family.in_two(in_two)])
+    return ScoreBound(family.of_tables(n_labels, n_classes))
+
+
+class _Family:
+    """Makes `Grids` for n records; their dependence is n I, in nats."""
+
+    def __init__(self, n, chance):
+        self._n, self.chance = n, chance
+
+    def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
+        return Grids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
+
+    def merges(self, rows, missing=0, n_more_columns=0):
+        """Of master parts, against fixed ones.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
+        missing : {0, 1}, default=0
+            Whether there may be one more master part, of missing values, after all others and before them.
+        n_more_columns : {0, 1}, default=0
+            Whether there may be one more fixed part.
+        """
+        for row in rows:
+            n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
+            columns, parts = n_columns + n_more_columns, n_master + missing
+            of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
+            k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
+            log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
+            of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
+            offset = self.chance * (k - 1) * degrees
+            yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
+
+    def in_two(self, groups):
+        """Of rows in two groups."""
+        n_rows, n_columns = groups.shape
+        of_one = partial(log_information_tail, n_rows=2, n_columns=n_columns)
+        of_finest = partial(log_information_tail, n_rows=n_rows, n_columns=n_columns)
+        log_tail = log_tail_of_any(math.log(groups.n_groupings), of_one, of_finest)
+        return self._grids(2, n_columns, groups.offset, log_tail)
+
+    def of_tables(self, n_labels, n_classes):
+        """Of labels against classes."""
+        for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes)):
+            size = rows.n_groups, columns.n_groups
+            log_tail = partial(log_information_tail, n_rows=size[0], n_columns=size[1])
+            yield self._grids(*size, self.chance * rows.degrees * columns.degrees, log_tail)
+        yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)

@@ -1,0 +1,381 @@
+"""OptimizeAxis: the best merges of a master partition against a fixed partition, for all sizes at once.
+
+For a table of counts a_ij with row sums r_i, column sums c_j and total n, and g(a) = a log2 a,
+
+    n I = sum g(a_ij) - sum g(r_i) - sum g(c_j) + g(n).
+
+When neighbouring rows are merged, only the first two sums change, and they are additive over the merged
+rows. The best merge into k parts is therefore an optimal segmentation, found by dynamic programming over
+the last cut: ``best_k(t) = max over s < t of best_{k-1}(s) + weight(s, t)``
+(OptimizeAxis of Reshef et al. 2011, Supporting Online Material, Section 3).
+
+Upper bounds come first, at a part of the cost. The weight of a segment never falls when the segment is cut in two:
+knowing more about a record never takes information away. So the best merge into k parts is worth at most as much as it
+would be if every segment but the first and the last were cut once more for free, at the border of the block of master
+parts in which it ends. Then weights are needed between borders and master edges only, not between all pairs of edges.
+With all master parts in a single block nothing is cut for free, and the values are exact. A bound is raised by more
+than rounding may have taken from it, so a score does not depend on what is skipped.
+
+Even of independent variables, a grid of k by l parts has information by chance: (k - 1)(l - 1) / (2 n ln 2) bits on
+average, if n is large (Miller and Madow 1955). An entry may have this taken off.
+"""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from skdpmic._utils.jit import jit, leaf
+
+# --- g(a) in integers -----------------------------------------------------------------------------------------
+
+
+class EntropyTable(NamedTuple):
+    """g(a) = a log2 a, as integers in units of ``1 / scale``.
+
+    Integers make every sum exact, so a score does not depend on the order of summation. All sums of n I together
+    stay below 2**62.
+    """
+
+    g: np.ndarray  # (n + 1,) int64
+    g_pairs: np.ndarray  # (2**(2 shift),) int64, g(a) + g(b) at (a << shift) + b
+    shift: int
+    scale: float  # a power of two
+
+
+_AT_ONCE = 2**16
+
+
+@lru_cache(maxsize=4)
+def entropy_table(n):
+    """The table for totals up to n; the last few are kept, as they depend on nothing else."""
+    if n >= 2**32:  # counts are uint32, and would start again at 0
+        raise ValueError(f"scores can be computed of at most {2**32 - 1:,} records, got n_samples={n:,}.")
+    g = np.empty(n + 1, dtype=np.int64)
+    for first in range(0, n + 1, _AT_ONCE):  # floats for all would take several times the memory of the table
+        counts = np.arange(first, min(first + _AT_ONCE, n + 1), dtype=np.float64)
+        counts = np.maximum(counts, 1.0)  # g(0) = 0 = g(1)
+        g[first : first + _AT_ONCE] = np.rint(counts * np.log2(counts) * _scale(n))
+    shift = min(8, n.bit_length())  # 2**16 pairs still fit into a processor's nearest caches
+    small = np.zeros(1 << shift, dtype=np.int64)
+    small[: n + 1] = g[: 1 << shift]
+    return EntropyTable(g, np.add.outer(small, small).ravel(), shift, _scale(n))
+
+
+def rounding_error(n, plan):
+    """Bound on how far a computed MICr lies from its exact value, for n records and the grids of `plan`.
+
+    A table entry is off by at most 2**-49 g(a) + 1 / (2 scale). A score adds up at most 2 n_cells + 3 of them,
+    whose exact values sum to at most 4 g(n), and divides by n and a logarithm >= 1; the conversion to float and the
+    divisions lose at most 2**-49 more of a value <= 1. The proof is in ``docs/theory/rounding.md``.
+    """
+    n_cells = (plan[:, 0] * plan[:, 2]).max()
+    return 2.0**-49 * (4 * math.log2(n) + 1) + (2 * n_cells + 3) / (2 * _scale(n) * n)
+
+
+def _scale(n):
+    return 2.0 ** (61 - math.ceil(math.log2(4 * n * math.log2(n) + 4)))
+
+
+# --- What to merge --------------------------------------------------------------------------------------------
+
+
+class Grids(NamedTuple):
+    """Which grids to look at. All is public but, in the grids of MICe, the numbers of parts that ties leave."""
+
+    rows: np.ndarray  # uint64 (n_grids, 8), with the columns below
+    most: tuple  # of ints: the most parts of the fixed axis, of the master partition, and after merging; and n_grids
+
+
+# Columns of Grids.rows.
+N_FIXED = 0  # parts of the fixed axis
+N_MASTER = 1  # parts of the master partition
+K_MAX = 2  # most parts to merge them into
+BLOCK = 3  # master parts in a block of the upper bounds; N_MASTER for none
+TABLE = 4  # in which table the records are counted: its row of Tables.places
+CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
+BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
+DEGREES = 7  # of freedom of the fixed axis, for each of which chance is taken off: its parts less 1, at most
+
+MILLER_MADOW = 1 / (2 * math.log(2))  # bits of n I that each of the (k - 1)(l - 1) degrees of freedom has by chance
+
+_SLACK = np.uint64(2**14)  # units of the table that a bound is raised by, see docs/theory/rounding.md
+_FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
+
+
+def grids_of(plan, table=0, cuts=0, borders=0, degrees=None):
+    """The grids of a plan, whose columns are N_FIXED, N_MASTER and K_MAX; with their rows of `Tables`."""
+    rows = np.empty((len(plan), 8), dtype=np.uint64)
+    rows[:, : K_MAX + 1] = plan
+    # Bounds spare nothing where there is one grid to look at.
+    rows[:, BLOCK] = [_block_of(n_master) if len(plan) > 1 else n_master for n_master in plan[:, N_MASTER].tolist()]
+    rows[:, TABLE], rows[:, CUTS], rows[:, BORDERS] = table, cuts, borders
+    rows[:, DEGREES] = plan[:, N_FIXED] - 1 if degrees is None else degrees
+    return Grids(rows, (*plan.max(axis=0).tolist(), len(plan)))
+
+
+def with_one_more(grids, side):
+    """The same grids with one more part of the side N_FIXED or N_MASTER, for which nothing is taken off."""
+    rows = grids.rows.copy()
+    if side == N_MASTER:
+        rows[:, BLOCK] += rows[:, BLOCK] == rows[:, N_MASTER]
+    rows[:, side] += np.uint64(1)
+    return Grids(rows, tuple(size + (i == side) for i, size in enumerate(grids.most)))
+
+
+def _block_of(n_master):
+    # The bounds cost about m**2 / (2 block) + m block / 2 weights; larger blocks make them sharper.
+    return n_master if n_master <= _FEW_PARTS else int(1.2 * math.sqrt(n_master))
+
+
+class Tables(NamedTuple):
+    """Counts of the records, for several grids each. As sensitive as the records."""
+
+    below: np.ndarray
+    """uint32, the tables one after the other: ``below[start + t * height + u]`` counts the records in the first t cells
+    of the axis to be merged and the first u cells of the fixed axis."""
+    places: np.ndarray  # uint64 (n_tables, 2), start and height of each table
+    cuts: np.ndarray  # uint32 (n, at least n_master + 1), the first cell of each master part, and the number of cells
+    borders: np.ndarray  # uint32 (n, at least n_fixed + 1), of each fixed part
+
+
+def largest_entry(counted, most, table, total, chance=0.0):
+    """The largest entry (I - o) / log2 min(k, n_fixed) of all merges on several grids, or 0.
+
+    By rounding, it may be a little above 1.
+
+    Parameters
+    ----------
+    counted : iterable of (Tables, ndarray)
+        Each with its rows of `Grids`. What was found is what the next need to be above.
+    most : tuple
+        Of `Grids`.
+    table : EntropyTable
+        For totals up to `total` at least.
+    total : int
+        Records in each table.
+    chance : float, default=0.0
+        What is taken off n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits; DEGREES may be fewer.
+    """
+    largest = 0.0
+    units, room = _units(table, total, most), _room(most)
+    for tables, rows in counted:
+        largest = _optimize_axis(largest, *tables, rows, *table[:3], chance * table.scale, units, *room)
+    return largest
+
+
+def entries(tables, grids, table, total):
+    """The entries I / log2 min(k, n_fixed) of the best merges into k = 0, 1, ... parts: (n_grids, k_max + 1).
+
+    Those for 0 and 1 parts are 0, as are those of grids with a single part.
+    """
+    rows = grids.rows.copy()
+    rows[:, BLOCK] = rows[:, N_MASTER]
+    units, room = _units(table, total, grids.most), _room(grids.most)
+    n_mi = room[-1]
+    n_mi[:], n_mi[:, :2] = _UNKNOWN, 0
+    _optimize_axis(0.0, *tables, rows, *table[:3], 0.0, units, *room)
+    n_mi = n_mi[: len(rows)]
+    k = np.arange(n_mi.shape[1])
+    known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no more parts hold records
+    n_mi = np.take_along_axis(n_mi, known, axis=1)
+    n_parts = np.minimum(k, rows[:, N_FIXED, np.newaxis].astype(np.int64))
+    return np.minimum(n_mi / units[np.maximum(n_parts, 2)], 1.0)
+
+
+_UNKNOWN = np.iinfo(np.int64).min
+
+
+_LOG2 = np.array([0.0] + [math.log2(k) for k in range(1, 2**12)])
+
+
+def _units(table, total, most):
+    """What n I is divided by for an entry, by the smaller number of parts."""
+    k_max = most[K_MAX]
+    log2 = _LOG2[: k_max + 1] if k_max < len(_LOG2) else np.array([0.0] + [math.log2(k) for k in range(1, k_max + 1)])
+    return log2 * (table.scale * total)
+
+
+def _room(most):
+    """The last arguments of `_optimize_axis`: arrays to work in."""
+    n_fixed, n_master, k_max, n_grids = most
+    return (
+        np.empty(n_master + 1, dtype=np.uint64),
+        np.empty(n_fixed + 2, dtype=np.uint64),
+        np.empty((n_master + 1) * (n_fixed + 1), dtype=np.uint32),
+        np.empty((k_max + 1, n_master + 1), dtype=np.int64),
+        np.empty((n_grids, k_max + 1), dtype=np.int64),
+    )
+
+
+# --- The kernel -----------------------------------------------------------------------------------------------
+# Indices are unsigned, because numba has to look twice at one that may be negative. Arguments are flat, because
+# NamedTuples of arrays take longer to hand over: some 2 microseconds each, in calls of some 20.
+
+
+@leaf
+def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, values, g, k_max):
+    """Fill in ``columns``, ``best[1]`` and, for the weights of all parts from t on, ``best[k_max]``.
+
+    Returns the largest weight of two segments: the first starts where all begin, the other ends where all do.
+    """
+    one = np.uint64(1)
+    row = width + one
+    largest = -g[below[starts[m] + ends[width << in_pairs]]]
+    for step in range(m):
+        t = m - step
+        before = np.uint64(0)
+        first, rest = np.int64(0), np.int64(0)
+        for j in range(width):
+            # Of a pair, the first column ends in the middle; a single column begins there.
+            middle = below[starts[t] + ends[(j << in_pairs) + in_pairs]]
+            end = np.uint64(below[starts[t] + ends[(j << in_pairs) + in_pairs + one]])
+            count = ((middle - before) << shift) + (end - middle)
+            columns[t * row + j] = count
+            first += values[count]
+            rest += values[columns[m * row + j] - count]
+            before = end
+        columns[t * row + width] = before
+        best[1, t] = first - g[before]
+        best[k_max, t] = rest - g[columns[m * row + width] - before]
+        two_parts = best[1, t] + best[k_max, t]
+        if two_parts > largest:
+            largest = two_parts
+    return largest
+
+
+@leaf
+def _merge(best, columns, m, width, values, g, k_max, block):
+    """Fill in ``best[k, t]`` for 1 < k < k_max and 1 < t < m; it is exact if there is one block, else a bound."""
+    one, border = np.uint64(1), np.uint64(0)
+    row = width + one
+    for t in range(np.uint64(2), m):
+        if t > border + block:
+            border += block
+        is_inside = border > 0 and t < border + block
+        first = border if is_inside else one
+
+        # weight(s, t) = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1
+        for s in range(first, t):
+            weight = -g[columns[t * row + width] - columns[s * row + width]]
+            for j in range(width):
+                weight += values[columns[t * row + j] - columns[s * row + j]]
+            best[0, s] = weight
+
+        # best[k, t] = max over s of best[k - 1, s] + weight(s, t), and where a cut at the border is free, also
+        # best[k, border] + weight(border, t). For two k at once, which reads each weight once; of an odd number of
+        # them, the last comes alone, twice.
+        for k in range(np.uint64(2), k_max, np.uint64(2)):
+            next_k = k + one if k + one < k_max else k
+            here, there = best[k - one, first] + best[0, first], best[next_k - one, first] + best[0, first]
+            for s in range(first + one, t):
+                weight = best[k - one, s] + best[0, s]
+                if weight > here:
+                    here = weight
+                weight = best[next_k - one, s] + best[0, s]
+                if weight > there:
+                    there = weight
+            if is_inside and best[k, border] + best[0, border] > here:
+                here = best[k, border] + best[0, border]
+            if is_inside and best[next_k, border] + best[0, border] > there:
+                there = best[next_k, border] + best[0, border]
+            best[k, t], best[next_k, t] = here, there
+
+
+@jit
+def _optimize_axis(
+    largest, below, places, cuts, borders, grids, g, g_pairs, shift, chance, units, starts, ends, columns, best, n_mi
+):
+    """The larger of `largest` and all entries.
+
+    Parameters
+    ----------
+    largest : float
+    below, places, cuts, borders
+        Of `Tables`.
+    grids : uint64 ndarray
+        ``Grids.rows``.
+    g, g_pairs, shift
+        Of `EntropyTable`.
+    chance : float
+        Of `largest_entry`, in units of the table.
+    units : ndarray of shape (largest k_max + 1,)
+    starts, ends, columns, best, n_mi
+        Room. A grid with m used master parts and n_columns used columns uses
+
+        - ``starts[t]``: where master part t begins in `below`,
+        - ``ends[j]``: the row of the table where column j begins,
+        - ``columns[t * row + j]``: the records of the first t master parts in column j, or in a pair of columns, and in
+          all of them; a row is no longer than it must be, so that few lines of memory are read,
+        - ``best[k, t]``: the largest weight of the first t master parts in at most k segments; for k = 0, the weight of
+          the segment from t on, up to where the search has come; for the last k, up to the end,
+        - ``n_mi[grid, k]``: n I of the best merge into k parts, for each k that it had to be found for.
+    """
+    one, two = np.uint64(1), np.uint64(2)
+    for grid in range(np.uint64(len(grids))):
+        start, height = places[grids[grid, TABLE], 0], places[grids[grid, TABLE], 1]
+
+        # Parts without records change nothing, and are left out.
+        row, last, m = grids[grid, CUTS], height - one, np.uint64(0)
+        starts[0] = start
+        for t in range(one, grids[grid, N_MASTER] + one):
+            at = start + cuts[row, t] * height
+            if below[at + last] > below[starts[m] + last]:
+                m += one
+                starts[m] = at
+        row, n_columns, largest_column = grids[grid, BORDERS], np.uint64(0), np.int64(0)
+        ends[0] = 0
+        constant = np.int64(0)  # g(n) - sum of g over the columns, which all merges have in common
+        for j in range(one, grids[grid, N_FIXED] + one):
+            in_column = np.int64(below[starts[m] + borders[row, j]] - below[starts[m] + ends[n_columns]])
+            if in_column > 0:
+                n_columns += one
+                ends[n_columns] = borders[row, j]
+                constant -= g[in_column]
+                largest_column = max(largest_column, in_column)
+        if m < two or n_columns < two:
+            continue
+        constant += g[below[starts[m] + last]]
+        offset = chance * np.float64(grids[grid, DEGREES])  # taken off for each merged part but one
+
+        # Two columns of small counts a, b are taken as one, of (a << shift) + b: half as many look-ups, of g(a) + g(b).
+        # Counts do not fall with t, so subtracting such numbers subtracts both counts.
+        values, in_pairs, width = g, np.uint64(0), n_columns
+        if largest_column < 1 << shift:
+            values, in_pairs, width = g_pairs, one, (n_columns + one) >> one
+            ends[n_columns + one] = ends[n_columns]  # a last column without a partner gets an empty one
+
+        # Two parts.
+        k_max = grids[grid, K_MAX] if grids[grid, K_MAX] < m else m
+        two_parts = _cut_once(
+            columns, best, below, starts, ends, m, width, in_pairs, np.uint64(shift), values, g, k_max
+        )
+        largest = max(largest, (constant + two_parts - offset) / units[2])
+        n_mi[grid, 2] = constant + two_parts
+        for k in range(two, k_max):
+            best[k, 1] = best[1, 1]
+
+        # More: first the bounds, and then, if one is above `largest`, the best merges, in a single block.
+        # They spare nothing where what was found is less than what a free cut of each segment has by chance.
+        k, block = k_max, grids[grid, BLOCK] if grids[grid, BLOCK] < m else m
+        if largest * units[k] < offset * np.float64(k - two):
+            block = m
+        while k > two:
+            _merge(best, columns, m, width, values, g, k, block)
+            while k > two:
+                sum_ = best[k - one, 1] + best[k_max, 1]
+                for s in range(two, m):
+                    sum_ = max(sum_, best[k - one, s] + best[k_max, s])
+                if block < m:
+                    sum_ += np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)
+                entry = constant + sum_ - offset * np.float64(k - one)
+                entry /= units[k if k < grids[grid, N_FIXED] else grids[grid, N_FIXED]]
+                if block == m:
+                    largest = max(largest, entry)
+                    n_mi[grid, k] = constant + sum_
+                elif entry > largest:
+                    break
+                k -= one
+            block = m
+    return largest

@@ -1,0 +1,168 @@
+"""MICr as a statistic: mutual information over grids of equal parts, and tables of counts to estimate it from."""
+
+import math
+import numbers
+from dataclasses import dataclass, replace
+
+from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.statistics.measure import Measure
+from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    MillerMadow,
+    check_correction,
+    largest_rounding_error,
+)
+from skdpmic.statistics.mic.noisy_tables import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
+from skdpmic.statistics.mic.null_law import mic_r_bound
+from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
+from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.table.targets import parts_in_place_of_classes
+
+
+@dataclass(frozen=True)
+class MicR:
+    """The Maximal Information Coefficient over grids that depend on public bounds only."""
+
+    correction: str | None  # for what grids show by chance
+
+    name = "mic_r"
+    needs_ranges = True
+    adds_up = True
+    has_tables = True  # to which mechanism="geometric" adds noise
+
+    def __post_init__(self):
+        """Raise unless there is such a correction."""
+        check_correction(self.correction)
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
+        B = resolve_B(B, n, epsilon, n_classes, self.correction)
+        return MicRGrids(B, resolve_c(c, n, epsilon, B, n_classes, self.correction), n_classes, self.correction)
+
+    def table(self, B, c, n, epsilon, n_classes):
+        """Tables of n records from which MICr is estimated, with a correction of their own for chance."""
+        B = resolve_B(B, n, epsilon)  # of a numeric target, with which the parts were fitted
+        n_parts, c = resolve_parts(B, c, n, epsilon, n_classes)
+        return MicRTables(B, c, n_classes, n_parts)
+
+    def measure_of_any_number(self, B, c, n_parts, n_classes):
+        """The grids, or tables of `n_parts`, where the number of records is open; B is a number, c may be None."""
+        check_B(B, math.inf, n_classes)
+        if n_parts is not None:
+            c = _check_c_of_parts(c, n_parts, B, n_classes)
+            return MicRTables(float(B), float(c), n_classes, int(n_parts))
+        c = min(5.0, largest_c(math.inf, B, n_classes)) if c is None else c
+        check_c(c, math.inf, B, n_classes)
+        return MicRGrids(float(B), float(c), n_classes, self.correction)
+
+
+@dataclass(frozen=True)
+class MicRGrids(Measure):
+    """MICr over the grids that B and c allow."""
+
+    B: float
+    c: float
+    n_classes: int | None
+    correction: str | MillerMadow | None
+
+    def of_groups(self, rows_per_group):
+        """The same grids, with a higher offset for what they show by chance.
+
+        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        """
+        if self.correction is None:
+            return self
+        return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
+
+    def against(self, scale, n, epsilon):
+        """Grids with as many classes as a nominal feature has parts; or with numbers."""
+        n_classes = parts_in_place_of_classes(scale)
+        if n_classes is None and self.n_classes is None:
+            return self
+        statistic = MicR(None if self.correction is None else "miller-madow")
+        return replace(statistic.measure("auto", "auto", n, epsilon, n_classes), correction=self.correction)
+
+    chance_rate = 1.0  # by which power of n the score of independent variables falls
+
+    def sensitivity(self, shape):
+        """In bits."""
+        return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
+
+    def prepare(self, shape):
+        """Make the table of logarithms; an error, if there are too many records for it."""
+        entropy_table(shape.n_samples)
+
+    def rounding_error(self, shape):
+        """In bits."""
+        return largest_rounding_error(shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction)
+
+    def null_law(self, n, n_labels):
+        """What is known of scores of n records where a feature is independent of the target."""
+        return BoundedLaw(mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
+
+    def scorer(self, target, source):
+        """What scores features against a target."""
+        if self.n_classes is None:
+            return AgainstNumbers(target.values, target.bounds, self.B, self.c, correction=self.correction)
+        return AgainstClasses(target.values, self.n_classes, self.B, self.c, self.correction)
+
+    def counts(self, target_bounds):
+        """What counts features, and scores them by their counts."""
+        if self.n_classes is None:
+            return ContinuousGrids(target_bounds, self.B, self.c, self.correction)
+        return DiscreteGrids(self.n_classes, self.B, self.c, self.correction)
+
+    def scorer_of_counts(self, counts, n):
+        """What scores features by their counts of n records."""
+        return GridScorer(counts, n)
+
+
+@dataclass(frozen=True)
+class MicRTables:
+    """MICr estimated from noisy tables, each of one feature and the target."""
+
+    B: float
+    c: float
+    n_classes: int | None
+    n_parts: int  # of a feature, and of a numeric target
+
+    def of_groups(self, rows_per_group):
+        """The same where each person has so many rows: noise and scores see to it themselves."""
+        return self
+
+    def counter(self, target):
+        """What counts features in tables with a target."""
+        parts, n_target_parts = target.values, self.n_classes
+        if self.n_classes is None:
+            parts, n_target_parts = parts_of_range(target.values, target.bounds, self.n_parts), self.n_parts
+        return TableCounter(parts, n_target_parts, self.n_parts)
+
+    def counts(self, target_bounds):
+        """What counts features."""
+        return TableGrids(target_bounds, self.n_classes, self.n_parts)
+
+    def check(self, shape):
+        """Raise unless there are tables of all features."""
+        check_have_ranges(shape.scales)
+
+    def scorer_of_tables(self, n, scale):
+        """What estimates scores from tables of n records with noise of that scale; made of public numbers."""
+        return TableScorer(n, scale, self.B, is_discrete=self.n_classes is not None)
+
+
+def _check_c_of_parts(c, n_parts, B, n_classes):
+    """c as a number: how much finer than the finest merge tables of `n_parts` are."""
+    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
+        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
+    if c is not None:
+        check_c(c)
+    k_max = finest_merge(B, n_classes)
+    if c is None or c == n_parts / k_max:
+        return n_parts / k_max
+    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
+        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
+    return c

@@ -1,0 +1,1 @@
+"""MTVr: total variation over the grids that two parts of the target allow."""

@@ -1,0 +1,186 @@
+"""Counts on all grids of MTVr at once, which add up: those of a table are the sum of those of its pieces.
+
+For each column of the target, the records in each master part of the feature are counted, and then those whose value is
+missing; of a nominal feature, the records of each code. From these counts MTVr is computed, whether the records came
+together or in chunks.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.grids.partitions import equal_parts, parts_and_missing
+from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.table.nominal import Nominal
+
+_UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
+
+ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
+
+# --- Counting -------------------------------------------------------------------------------------------------------
+
+
+class _Counts:
+    """Counts of features with a target, and scores from them. Holds public numbers only."""
+
+    def __init__(self, family):
+        self._family = family
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature."""
+        return 1
+
+    def count(self, x, scale, columns):
+        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        n_columns, n_master = self._family.n_columns, self._family.n_master
+        if isinstance(scale, Nominal):
+            counts = np.zeros(n_columns * scale.n_parts, dtype=np.uint32)
+            add_records(counts, columns, x, scale.n_parts)
+            return counts
+        counts = np.zeros(n_columns * (n_master + 1), dtype=np.uint32)
+        parts, n_missing = parts_and_missing(x, scale, n_master)
+        if n_missing == 0:
+            add_records(counts, columns, parts, n_master)
+            return counts
+        add_records(counts, columns, parts, n_master + 1)
+        table = counts.reshape(n_columns, -1)
+        return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
+
+    def scorer(self, n):
+        """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
+        return counts_scorer(n, self._family)
+
+
+class NumericCounts(_Counts):
+    """Counts of features with a numeric target.
+
+    Parameters
+    ----------
+    target_bounds : pair of floats
+    family : Family
+    """
+
+    def __init__(self, target_bounds, family):
+        super().__init__(family)
+        self._target_bounds = target_bounds
+
+    def place(self, y):
+        """The column of each value of the target: uint32 (n_samples,). As sensitive as the target."""
+        return equal_parts(y, self._target_bounds, self._family.n_columns)
+
+
+class ClassCounts(_Counts):
+    """Counts of features with a target of class numbers 0 ... n_classes - 1.
+
+    Parameters
+    ----------
+    family : Family
+        Of as many columns as there are classes.
+    """
+
+    def place(self, codes):
+        """The column of each record: uint32 (n_samples,). As sensitive as the target."""
+        return codes.astype(np.uint32)
+
+
+@jit
+def add_records(counts, columns, parts, n_parts):
+    """Count the records: ``counts[column * n_parts + part]``."""
+    width = np.uint32(n_parts)
+    for i in range(len(parts)):
+        counts[columns[i] * width + parts[i]] += np.uint32(1)
+
+
+# --- Scores ---------------------------------------------------------------------------------------------------------
+
+
+class CountsScorer:
+    """What turns counts of n records on the grids of a family into a score; public numbers only.
+
+    Parameters
+    ----------
+    n : int, at least 2
+    family : Family
+    """
+
+    rounding_error = ROUNDING_ERROR
+
+    def __init__(self, n, family):
+        if n > MOST_RECORDS:
+            raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
+        self._n, self._shape = n, (family.n_columns, family.n_master)
+        self._n_cells = family.n_columns * family.n_master
+        self._penalty = family.penalty
+        self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
+
+        bisections = [side for side in family.sides if side.n_groups == 2]
+        self._bisections = np.array([side.groups for side in bisections], dtype=np.int64).reshape(-1, family.n_columns)
+        self._sizes = np.array([side.size for side in bisections])
+        self._k_max = max((side.k_max for side in bisections), default=0)
+        k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
+        self._of_bisections = self._per_length(2, k), np.array([self.offsets(side, k) for side in bisections])
+
+        self._others = []
+        for side in family.sides:
+            if side.n_groups > 2:
+                k = np.arange(2, side.k_max + 1)
+                constants = self._per_length(side.n_groups, k), self.offsets(side, k)
+                self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
+
+    def _by_chance(self, k, size):
+        return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
+
+    def _per_length(self, n_groups, k):
+        return 1 / (2 * self._n * self._n * largest_variation(n_groups, k))
+
+    def offsets(self, side, k):
+        """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
+        offset = self._by_chance(k, side.size) - self._coarsest
+        return np.where(k <= side.k_max, offset / largest_variation(side.n_groups, k), np.inf)
+
+    def score(self, counts, scale):
+        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
+        if isinstance(scale, Nominal):
+            return self._of_labels(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
+        table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
+        if np.count_nonzero(missing) == 0:
+            return self._of_merges(table)
+        return max(self._of_merges(np.c_[table, missing]), self._of_merges(np.c_[missing, table]))
+
+    def _of_merges(self, table):
+        walk, largest = walk_of(table, self._n), 0.0
+        if len(self._bisections) > 0:
+            per_length, offsets = self._of_bisections
+            lengths = longest_on_lines(walk, self._bisections, self._k_max)
+            largest = max(largest, float((lengths * per_length - offsets).max()))
+        for groups, n_groups, k_max, (per_length, offsets) in self._others:
+            lengths = longest(joined(walk, groups, n_groups), k_max)
+            largest = max(largest, float((lengths * per_length - offsets).max()))
+        return min(largest, 1.0)
+
+    def _of_labels(self, table, n_labels):
+        """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
+        steps = self._n * table - np.outer(table.sum(axis=1), table.sum(axis=0))  # of the walk: n a_ij - r_i c_j
+        on_lines = 2 * np.abs(self._bisections @ steps).sum(axis=1)
+        entries = on_lines * self._per_length(2, steps.shape[1]) - self.offset_of_labels(n_labels, self._sizes) / 0.5
+        largest = float(entries.max(initial=0.0))
+        for groups, n_groups, *_ in self._others:
+            apart = joined(steps, groups, n_groups)
+            of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
+            for rows in (apart, *of_two):
+                offset = self.offset_of_labels(n_labels, n_groups) / largest_variation(*rows.shape)
+                largest = max(largest, float(np.abs(rows).sum() * self._per_length(*rows.shape) - offset))
+        return min(largest, 1.0)
+
+    def offset_of_labels(self, n_labels, size):
+        """What is taken off the total variation of all codes of a nominal feature apart; `size` is that of the side."""
+        return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
+
+
+def largest_variation(n_groups, k):
+    """nu of grids of k by `n_groups` parts."""
+    return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+
+
+counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # for each feature of a table the same

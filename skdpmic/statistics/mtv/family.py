@@ -1,0 +1,133 @@
+"""Which grids MTVr looks at, by public numbers only: any choice of them is as private (``docs/theory/mtv_r.md``)."""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
+
+MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
+_N_EIGHTHS = 8  # of the range of a numeric target: fine enough for a skewed one
+_OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the size of a division in two
+_OF_A_CLASS = 0.1  # and each class beyond two, where all are kept apart
+
+
+class Side(NamedTuple):
+    """One way to join the columns, and how the feature is merged against it.
+
+    Parameters
+    ----------
+    groups : tuple of int
+        Group 0 ... l - 1 of each column, l >= 2. Those of a group need not be neighbours.
+    k_max : int, at least 2
+        Most parts that the feature is merged into.
+    size : float, above 1, default=2
+        As how many groups these count in the penalty.
+    """
+
+    groups: tuple
+    k_max: int
+    size: float = 2.0
+
+    @property
+    def n_groups(self):
+        """How many groups there are: l."""
+        return max(self.groups) + 1
+
+
+@dataclass(frozen=True)
+class Family:
+    """The grids of MTVr. The target is the fixed side; a feature is merged from master parts.
+
+    Parameters
+    ----------
+    n_columns : int
+        Equal parts, or classes, of the target, before they are joined in groups.
+    n_master : int
+        Equal parts of a feature before neighbours are merged.
+    sides : tuple of Side
+    penalty : float, default=0.75
+        Of a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` is taken off the total variation,
+        less what this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
+    """
+
+    n_columns: int
+    n_master: int
+    sides: tuple
+    penalty: float = 0.75
+
+    def for_groups(self, n_per_group):
+        """The same grids for records of which `n_per_group` (a float) are as good as one, such as rows of a person.
+
+        Chance then does as much as with so many times fewer records, and so the penalty is higher.
+        """
+        return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
+
+
+# --- The families of B and c ----------------------------------------------------------------------------------------
+
+
+def numeric_family(B, c):
+    """The grids that B and c stand for, with a numeric target.
+
+    The target's range is divided in two at each eighth, and by the parity of any of the binary digits of the eighths'
+    numbers: the middle half against the rest, every other quarter, every other eighth, and three more. Against each of
+    these 13 divisions, the feature is merged into at most B / 2 parts.
+
+    Parameters
+    ----------
+    B : float, at least 4
+        Maximum grid size, as a number.
+    c : float, above 0
+        The feature has c times as many master parts as merged ones, but from 2 to 10,000.
+
+    Returns
+    -------
+    Family
+    """
+    divisions = distinct([*cuts(_N_EIGHTHS), *parities(_N_EIGHTHS)])
+    sides = [Side(groups, int(B // 2), 2 + _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
+    return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides))
+
+
+def class_family(B, c, n_classes):
+    """The grids that B and c stand for, with a target of classes.
+
+    The classes are divided in two: each one against the rest; in their order, between any two of them; and by the
+    parity of any of the binary digits of their numbers, in halves that have little in common. Against these divisions,
+    the feature is merged into at most B / 2 parts; against all classes at once, into two. Beyond 32 classes, only 31
+    divisions are in order, and 31 by parity.
+
+    Parameters
+    ----------
+    B : float, at least 4
+        Maximum grid size, as a number.
+    c : float, above 0
+        The feature has c times as many master parts as merged ones, but from 2 to 10,000.
+    n_classes : int, at least 2
+
+    Returns
+    -------
+    Family
+    """
+    classes = tuple(range(n_classes))
+    divisions = distinct([*each_alone(n_classes), *cuts(n_classes), *parities(n_classes)])
+    sides = [Side(groups, int(B // 2), 1 + _evenness(sum(groups) / n_classes)) for groups in divisions]
+    if n_classes > 3:  # else those are all divisions
+        sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
+    return Family(n_classes, _master_size(B, c), tuple(sides))
+
+
+def _evenness(share):
+    """The variance of belonging to a group with this share, to which chance adds the more; 1 for a half."""
+    return 4 * share * (1 - share)
+
+
+def n_intervals(groups):
+    """How many intervals neighbouring columns of one group make."""
+    return 1 + sum(left != right for left, right in pairwise(groups))
+
+
+def _master_size(B, c):
+    return max(int(min(c * int(B // 2), MOST_PARTS)), 2)

@@ -1,0 +1,124 @@
+"""MTVr: how far two variables are from independent, in total variation, over grids that depend on public numbers only.
+
+For a grid with cells p_ij and margins p_i, q_j, the total variation is TV = (sum of |p_ij - p_i q_j|) / 2. MTVr is the
+largest (TV - o) / nu over a family of grids, clipped to [0, 1]. With m the smaller number of parts, nu is 1/2 for m = 2
+and 3/4 above; o is a public amount taken off for chance.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.typing import ColumnLike
+from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.mic.mic_r import grid_size
+from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
+from skdpmic.statistics.mtv.family import numeric_family
+
+
+class _Target:
+    """What all features that are scored against one target share. As sensitive as the target itself."""
+
+    def __init__(self, grids, target):
+        self._grids = grids
+        self._columns = grids.place(target)
+        self._scorer = grids.scorer(len(target))
+        self.rounding_error = self._scorer.rounding_error
+
+    def score(self, x, scale):
+        """MTVr of the feature `x` and the target, in [0, 1]."""
+        return self._scorer.score(self._grids.count(x, scale, self._columns), scale)
+
+
+class AgainstNumbers(_Target):
+    """A numeric target, ready to be scored against many features.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    family : Family
+    """
+
+    def __init__(self, y, bounds, family):
+        super().__init__(NumericCounts(bounds, family), y)
+
+
+class AgainstClasses(_Target):
+    """A target of class numbers 0 ... n_classes - 1, ready to be scored against many features.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,)
+    family : Family
+        Of as many columns as there are classes.
+    """
+
+    def __init__(self, codes, family):
+        super().__init__(ClassCounts(family), codes)
+
+
+def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any], B: float = 32, c: float = 38) -> float:
+    """MTVr, the largest total variation from independence over grids of equal parts. Not private.
+
+    The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
+    x are merged into the k parts that say most about the division. The score is twice the largest total variation
+    between the records' shares of the cells and those of independent variables with the same margins, less a public
+    amount for chance.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_samples,)
+        Real numbers; those outside `bounds` are clipped. y plays the part of the target: mtv_r(x, y) and mtv_r(y, x)
+        differ.
+    bounds : ((x_lo, x_hi), (y_lo, y_hi))
+        The public range of each variable.
+    B : float, default=32
+        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
+        stands for ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. So x
+        is merged into at most B / 2 parts.
+    c : float, default=38
+        How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
+        range that is much too wide needs a larger c.
+
+    Returns
+    -------
+    float
+        In [0, 1]: about ``3 / sqrt(n_samples)`` for independent variables; for a noiseless relationship that the
+        grids resolve, 1, or closer to 1 the more samples there are.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside what is allowed above.
+
+    See Also
+    --------
+    mtv_r_laplace : The same under differential privacy.
+    mic_r : Mutual information in place of total variation, over other grids.
+
+    Notes
+    -----
+    For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
+    total variation, at most 1/2. From it, ``0.75 * (sqrt((k - 1) * (i + 2) / 4) - 1) / sqrt(n_samples)`` is subtracted,
+    where i is the number of intervals of the division. How much one record can change the score does not depend on the
+    grids (``docs/theory/mtv_r.md``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import mtv_r
+    >>> x = np.linspace(0, 1, 500)
+    >>> mtv_r(x, x**3, bounds=((0, 1), (0, 1))) > 0.99
+    True
+    >>> mtv_r(x, np.cos(1000 * x**2), bounds=((0, 1), (-1, 1))) < 0.2
+    True
+    """
+    x, y = check_pair(x, y)
+    x_bounds, y_bounds = check_pair_bounds(bounds)
+    check_B(B, len(x))
+    check_c(c)
+    target = AgainstNumbers(y, y_bounds, numeric_family(grid_size(B, len(x)), c))
+    return target.score(x, x_bounds)

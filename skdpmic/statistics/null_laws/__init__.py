@@ -1,0 +1,1 @@
+"""What scores of independent columns are, as far as public numbers tell: for p-values."""

@@ -1,0 +1,115 @@
+"""p-values of released scores, from what is known of scores where there is no dependence, and of the noise."""
+
+import numpy as np
+
+from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics.ranks.null_scores import null_scores
+
+_SLACK = 2 * GRID  # scores are rounded down to the grid, and a tail of the noise is that of its law a step further down
+
+
+class BoundedLaw:
+    """A score of which bounds on the tails are known, for all margins.
+
+    Parameters
+    ----------
+    bound : ScoreBound
+    """
+
+    def __init__(self, bound):
+        self._bound = bound
+
+    def p_values(self, released, noise, n_resamples, seed):
+        """Bounds on the probability that a score with noise is at least as large: ndarray like `released`.
+
+        Between two points of the bound the score is taken for the larger one. That is the sum over all points of the
+        tail of the score times the rise of the tail of the noise there.
+        """
+        least = released[:, np.newaxis] - _SLACK
+        tails_of_noise = _reaches(least - self._bound.scores, noise)
+        p = tails_of_noise[:, 0] + np.diff(tails_of_noise) @ self._bound.tails[:-1]
+        return np.where(released <= 0, 1.0, np.clip(p, 0.0, 1.0))
+
+
+class SimulatedLaw:
+    """A score of strict ranks, whose law does not depend on the margins.
+
+    Parameters
+    ----------
+    name : str
+        Of the statistic.
+    n : int
+        Number of records.
+    """
+
+    def __init__(self, name, n):
+        self._name, self._n = name, n
+
+    def p_values(self, released, noise, n_resamples, seed):
+        """The share of simulated scores with noise, and of the released one, that are at least as large."""
+        scores = null_scores(self._name, self._n, n_resamples, seed)
+        if noise is not None:
+            scores = np.sort(scores + noise.rvs(n_resamples, random_state=np.random.default_rng([seed, 1])))
+        n_below = np.searchsorted(np.clip(scores, 0.0, 1.0), released - _SLACK)
+        return (1.0 + n_resamples - n_below) / (n_resamples + 1.0)
+
+
+class AveragedLaw:
+    """The mean over the orders that ties can be put in of a score of strict ranks.
+
+    It is smaller in convex order, so no convex function of it has a larger mean. The tail of the noise is convex below
+    the released value; beyond, and as far below as that is better, a tangent of it stands for it. Nor has any tail of
+    it more than so many times the probability of that of strict ranks.
+
+    Parameters
+    ----------
+    name : str
+        Of the statistic.
+    n : int
+        Number of records.
+    most_times : int
+    """
+
+    def __init__(self, name, n, most_times):
+        self._name, self._n, self._most_times = name, n, most_times
+
+    def p_values(self, released, noise, n_resamples, seed):
+        """The least mean of such a function over the simulated strict scores, or that many times their tail."""
+        of_strict = SimulatedLaw(self._name, self._n).p_values(released, noise, n_resamples, seed)
+        scores, counts = _in_groups(null_scores(self._name, self._n, n_resamples, seed))
+        least = np.maximum(released - _SLACK, GRID)
+        needed = least[:, np.newaxis] - scores
+        tails = np.where(needed >= 0, _reaches(needed, noise), 0.0)  # where they are convex
+        sums = np.full(len(released), np.inf)
+        for slopes, roots in _tangents(least, noise):
+            lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
+            sums = np.minimum(sums, np.maximum(lines, tails) @ counts)
+        p = np.minimum((1.0 + sums) / (1.0 + n_resamples), self._most_times * of_strict)
+        return np.where(released <= _SLACK, 1.0, np.minimum(p, 1.0))
+
+
+def _in_groups(ascending):
+    """The largest score of each of some groups, finer the larger they are, and how many are in each."""
+    n_above = np.unique(np.geomspace(1, len(ascending), _GROUPS).astype(int)) - 1
+    ends = len(ascending) - n_above[::-1]
+    return ascending[ends - 1], np.diff(ends, prepend=0)
+
+
+def _tangents(least, noise):
+    """Lines above the tail of the noise from `least` on, where it is concave: slopes, and where each is 0."""
+    if noise is None:
+        for share in np.linspace(0.0, 1.0, _TANGENTS, endpoint=False):
+            yield 1 / (least * (1 - share)), least * share
+        return
+    beyond = noise.kwds["scale"] * np.linspace(0.0, _FURTHEST, _TANGENTS)
+    for at, slope, height in zip(beyond, noise.pdf(beyond), noise.cdf(beyond), strict=True):
+        if slope > 0:
+            yield np.full(len(least), slope), least + at - height / slope
+
+
+def _reaches(needed, noise):
+    """The probability that the noise is at least as large as is needed."""
+    return (needed <= 0).astype(float) if noise is None else noise.sf(needed)
+
+
+_GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0

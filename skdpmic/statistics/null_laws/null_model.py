@@ -1,0 +1,66 @@
+"""What a fitted estimator keeps for the p-values of its release, and their way from there: public numbers only."""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skdpmic.table.nominal import Nominal
+
+
+@dataclass(frozen=True, eq=False)
+class PublicForPValues:
+    """What p-values depend on besides the scores and the noise.
+
+    Parameters
+    ----------
+    measure : Measure
+    n_samples : int
+    rows_per_group : int
+    n_labels : int ndarray of shape (n_features,)
+        Of nominal features; 0 for numbers.
+    """
+
+    measure: object
+    n_samples: int
+    rows_per_group: int
+    n_labels: np.ndarray
+
+    @classmethod
+    def of_shape(cls, measure, shape):
+        """Of a measure and the public numbers of a table."""
+        n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
+        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
+
+    def p_values(self, scores, noise, n_resamples, random_state):
+        """The p-value of each score, of shape (n_features,).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_features,)
+            Released, with noise.
+        noise : frozen law of scipy.stats or None
+            None without noise.
+        n_resamples, random_state
+            Of simulations.
+        """
+        if self.rows_per_group > 1:
+            raise AttributeError(
+                "p_values needs records that are independent of one another, and several rows of a person are not: "
+                f"fit with max_rows_per_group=1, got {self.rows_per_group}."
+            )
+        if not isinstance(n_resamples, numbers.Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+            raise ValueError(f"n_resamples must be an int >= 1, got {n_resamples!r}.")
+        p_values, seed = np.empty(len(scores)), _seed_of(random_state)
+        for n_labels in np.unique(self.n_labels):
+            of_kind = self.n_labels == n_labels
+            law = self.measure.null_law(self.n_samples, int(n_labels) or None)
+            p_values[of_kind] = law.p_values(scores[of_kind], noise, int(n_resamples), seed)
+        return p_values
+
+
+def _seed_of(random_state):
+    """A seed by which simulations are kept: that of the user, or one that a generator draws."""
+    is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
+    return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

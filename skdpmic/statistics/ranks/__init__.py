@@ -1,0 +1,1 @@
+"""Kendall, Spearman, Chatterjee and the distance correlation of ranks."""

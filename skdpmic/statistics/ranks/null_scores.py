@@ -1,0 +1,117 @@
+"""Rank statistics of independent variables: draws of their law, which is that of a uniform permutation.
+
+Whatever the laws of two independent variables, the strict ranks of one, in the order of the other, are a uniform
+permutation. The scores are computed from the same integers, and rounded in the same way, as those of data.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.ranks.kernels import distance_correlation, quotient
+
+MOST_RECORDS = 10_000  # drawn: of more, scores are drawn for so many, and get smaller as their standard deviation does
+MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which takes longer
+
+
+@lru_cache(maxsize=32)
+def null_scores(name, n, n_draws, seed):
+    """Scores of independent variables without ties, ascending.
+
+    Parameters
+    ----------
+    name : {"kendall", "spearman", "chatterjee", "distance_correlation"}
+    n : int
+        Number of records.
+    n_draws : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        In [0, 1]. Not to be written to, as it is kept.
+    """
+    draw, spread, most = _LAWS[name]
+    n_drawn = min(n, most)
+    scores = draw(n_drawn, n_draws, np.random.default_rng(seed))
+    scores = np.sort(scores) if n == n_drawn else np.sort(scores) * (spread(n) / spread(n_drawn))
+    scores.flags.writeable = False
+    return scores
+
+
+def _kendall(n, n_draws, rng):
+    n_pairs = n * (n - 1) // 2
+    discordant = np.zeros(n_draws, dtype=np.int64)
+    _count_discordant_pairs(n, rng, discordant)
+    return np.array([quotient(abs(n_pairs - 2 * int(of_draw)), n_pairs) for of_draw in discordant])
+
+
+def _spearman(n, n_draws, rng):
+    products = np.zeros(n_draws, dtype=np.int64)
+    _add_products(np.arange(n), rng, products)
+    return np.array([quotient(3 * abs(int(of_draw) - n**3), n * (n**2 - 1)) for of_draw in products])
+
+
+def _chatterjee(n, n_draws, rng):
+    variations = np.zeros(n_draws, dtype=np.int64)
+    _add_variations(np.arange(n), np.empty(n, dtype=np.int64), rng, variations)
+    return np.array([quotient(max(n**2 - 1 - 3 * int(of_draw), 0), n**2 - 1) for of_draw in variations])
+
+
+def _distance_correlation(n, n_draws, rng):
+    ranks = np.arange(n)
+    return np.array([distance_correlation(ranks, rng.permutation(n)) for _ in range(n_draws)])
+
+
+def _root(n):
+    return 1 / math.sqrt(n)
+
+
+_LAWS = {  # how scores are drawn, how wide their law is for n records, and for how many at most they are drawn
+    "kendall": (_kendall, lambda n: math.sqrt((2 * n + 5) / (n * (n - 1))), MOST_RECORDS),
+    "spearman": (_spearman, lambda n: 1 / math.sqrt(n - 1), MOST_RECORDS),
+    "chatterjee": (_chatterjee, _root, MOST_RECORDS),
+    "distance_correlation": (_distance_correlation, _root, MOST_OF_DISTANCES),
+}
+
+# --- Kernels --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _count_discordant_pairs(n, rng, numbers):
+    """Discordant pairs of uniform permutations: record i is in one with each of any number 0 ... i of those before."""
+    for draw in range(len(numbers)):
+        for i in range(1, n):
+            numbers[draw] += int(rng.random() * (i + 1))
+
+
+@jit
+def _add_products(ranks, rng, sums):
+    """Sums of products of ranks 1, 3 ... 2 n - 1 in two random orders, from `ranks`, 0 ... n - 1 in any order."""
+    n = len(ranks)
+    for draw in range(len(sums)):
+        for i in range(n):
+            j = i + int(rng.random() * (n - i))
+            ranks[i], ranks[j] = ranks[j], ranks[i]
+            sums[draw] += (2 * i + 1) * (2 * ranks[i] + 1)
+
+
+@jit
+def _add_variations(ranks, places, rng, smaller):
+    """Sums of distances of the ranks of records next to one another, the smaller of both directions.
+
+    `ranks` are 0 ... n - 1 in any order; `places` is room.
+    """
+    n = len(ranks)
+    for draw in range(len(smaller)):
+        for i in range(n):
+            j = i + int(rng.random() * (n - i))
+            ranks[i], ranks[j] = ranks[j], ranks[i]
+            places[ranks[i]] = i
+        here, there = 0, 0
+        for i in range(1, n):
+            here += abs(ranks[i] - ranks[i - 1])
+            there += abs(places[i] - places[i - 1])
+        smaller[draw] = min(here, there)

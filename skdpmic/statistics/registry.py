@@ -1,0 +1,46 @@
+"""The statistics that features are scored by, each with its grids or ranks, its score and its sensitivity.
+
+A *statistic* is a choice of the user: a name, and what has to be public for it. With B, c, the number of records and
+the kind of target it gives a *measure*: all grids are fixed then, and so is how far one record can move a score. A
+measure gives what scores features, from records or from counts. All of them hold public numbers only.
+
+To add a statistic, write its measure with the methods of :class:`skdpmic.statistics.measure.Measure`, and name it here.
+"""
+
+import warnings
+
+from skdpmic.statistics.mic.statistic import MicR
+from skdpmic.statistics.mtv.statistic import MtvR
+from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
+
+_KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
+STATISTICS = {kind.name: kind for kind in _KINDS}
+
+
+def statistic_named(name, correction):
+    """The statistic of that name, with the correction for chance if it is MICr; a ValueError if there is none."""
+    if not isinstance(name, str) or name not in STATISTICS:
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {name!r}.")
+    mic_r = MicR(correction)
+    return mic_r if name == mic_r.name else STATISTICS[name]()
+
+
+def check_adds_up(statistic):
+    """Raise unless scores follow from counts that add up."""
+    if not statistic.adds_up:
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.adds_up)
+        raise ValueError(
+            f"statistic must be {able} where records come in pieces, got {statistic.name!r}: ranks in a piece of a "
+            "table do not tell the ranks in all of it."
+        )
+
+
+def warn_of_copies(name, rows_per_group, stacklevel):
+    """Warn where equal rows of a person are taken for dependence."""
+    if name == Chatterjee.name and rows_per_group > 1:
+        warnings.warn(
+            "statistic='chatterjee' takes rows that lie next to one another by both columns, as the rows of a person "
+            f"do, for dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of y may "
+            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
+            stacklevel=stacklevel + 1,
+        )

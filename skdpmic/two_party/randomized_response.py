@@ -1,0 +1,321 @@
+"""The party that holds the features: each record reports, with noise, in which part its value lies."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.readable import some
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
+from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
+from skdpmic.table.axes import NUMBERS, Labels
+from skdpmic.table.features import feature_axes
+from skdpmic.table.frames import as_frame, is_frame, open_table
+from skdpmic.table.public import check_public
+from skdpmic.table.reading import read_columns
+from skdpmic.two_party.report_description import MOST_PARTS, ReportedColumn, ReportsDescription, placed
+from skdpmic.two_party.reports import Reports, to_arrow
+from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
+
+
+class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
+    """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
+
+    For the party that holds the features, where another party holds the target of the same records and is not to see
+    the features (``docs/how_to/two_parties.md``). Each report is a part, drawn by randomised response: the true part
+    with probability ``exp(e) / (exp(e) + m - 1)`` of m parts, and each other part with ``1 / (exp(e) + m - 1)``. All
+    reports of a record together satisfy epsilon-*local* differential privacy: whatever the record is, the probability
+    of what it reports changes by a factor of at most exp(epsilon), and delta is 0. This holds against everybody who
+    sees the reports, whatever they know of other records or of other columns, and needs no trusted curator.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `transform`, of each record with all its columns; above 0. Infinity gives the true parts.
+    bounds : tuple, array-like or dict, default=None
+        Public ranges of numeric columns, as in :class:`DPMICScorer`; each is cut into equal parts, and values outside
+        are in the outermost ones. They cannot be read from the data.
+    categories : dict, default=None
+        Public labels of nominal columns, by name or number. Each label is a part, and all other labels are one.
+    n_parts : int or "auto", default="auto"
+        Equal parts of the range of each numeric column, at least 2. "auto" is 4 where a report has a budget below 1.5,
+        6 below 3, and 8 from there on: more parts say more, and are reported less reliably.
+    columns_per_record : int or "auto", default="auto"
+        How many columns each record reports, drawn with public coins, each with an equal share of epsilon; columns that
+        it does not report are missing from its reports. "auto" is one for each 2.5 of epsilon, at least 1 and at most
+        all.
+    allow_missing : bool, default=True
+        Whether missing values are allowed, and are a part of their own in every column. If False they are an error,
+        and with fewer parts there is less noise.
+    ledger : BudgetLedger, default=None
+        Where every `transform` writes its cost, after the data is validated and before anything is drawn.
+    random_state : None, int or RandomState, default=None
+        None draws from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    n_parts_ : ndarray of shape (n_features,)
+        How many parts each column has, those of other labels and of missing values included: m.
+    columns_per_record_ : int
+        How many columns each record reports.
+    epsilon_per_column_ : float
+        Budget of one report: e.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns; only if X has string column names.
+
+    See Also
+    --------
+    TwoPartyScorer : What the other party does with the reports.
+    DPMICScorer : Scores with far less noise, where one trusted party has both.
+
+    Notes
+    -----
+    `fit` keeps names only: it draws nothing and costs nothing. **Every** `transform` is a
+    release of its own, and budgets of releases about the same people add up: transform once, keep the reports, and give
+    these to whoever is to have them. A person with several rows is protected at as many times epsilon.
+
+    Which columns a record reports is drawn without looking at the data. That a value is missing is a part like others,
+    and so is protected; that a record does not report a column says nothing about it.
+
+    The theorems are in ``docs/theory/two_parties.md``. Outside the guarantee: errors raised on invalid data, and time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import RandomizedParts
+    >>> X = np.random.default_rng(0).uniform(size=(1000, 3))
+    >>> alice = RandomizedParts(epsilon=5.0, bounds=(0, 1)).fit(X)
+    >>> reports = alice.transform(X)  # the only time
+    >>> reports.shape, alice.columns_per_record_, alice.n_parts_.tolist()
+    ((1000, 3), 2, [7, 7, 7])
+    >>> np.isnan(reports).sum(axis=1).tolist() == [1] * 1000  # one column of three is not reported
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bounds: Ranges | None = None,
+        *,
+        categories: Categories | None = None,
+        n_parts: int | Auto = "auto",
+        columns_per_record: int | Auto = "auto",
+        allow_missing: bool = True,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.categories = categories
+        self.n_parts = n_parts
+        self.columns_per_record = columns_per_record
+        self.allow_missing = allow_missing
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
+        """Check the table, and keep the names of its columns. Draws nothing, and costs nothing.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            Numbers, dates, durations or labels, as `bounds` and `categories` say.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or a column is not as described. The transformer is then left as it was.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            self._forget()
+            X = as_frame(X).to_native() if is_frame(X) else X
+            table = open_table(self, X, takes_text=self.categories is not None, least=1)
+            names = table.names_as_text()
+            axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
+            self._describe(axes)
+            self._true_parts(X)  # which raises what transform would raise, and is forgotten
+            self._n_releases, self._is_seeded = _Count(), self.random_state is not None
+        return self
+
+    def transform(self, X: TableLike) -> Any:
+        """Draw a report of each record. Every call is a release, and costs epsilon.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        reports : ndarray of shape (n_samples, n_features), or dataframe if `set_output` says so
+            The number of a part: of equal parts from below, or of the labels in their order, then other labels, then
+            missing values. NaN where a record does not report the column.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the data is not as described. Nothing is charged then.
+        BudgetError
+            If epsilon does not fit in `ledger`. Nothing is drawn then.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If this is not the first call since `fit`, or `random_state` is set.
+        """
+        check_is_fitted(self)
+        description, source = self._description, entropy_source(self.random_state)
+        parts = self._true_parts(X)
+        self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
+        if self.ledger is not None:
+            epsilon = description.epsilon
+            self.ledger.charge("RandomizedParts, randomised response", epsilon, n=len(parts[0]), d=len(parts))
+        self._n_releases.value += 1
+        reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
+        reports = np.full(reported.shape, np.nan)
+        for j, column in enumerate(description.columns):
+            true = parts[j][reported[:, j]]
+            reports[reported[:, j], j] = randomized_response(
+                true, column.n_parts, description.epsilon_per_column, source
+            )
+        return reports
+
+    def to_arrow(self, reports: TableLike) -> Any:
+        """Reports as a table of Arrow, with all that the other party needs to know in its metadata.
+
+        Write it with ``pyarrow.parquet.write_table``, or as an Arrow file. Costs nothing, as it only copies reports.
+
+        Parameters
+        ----------
+        reports : array-like of shape (n_samples, n_features)
+            What `transform` returned.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns of small whole numbers, null where a record does not report the column. The metadata
+            ``skdpmic.reports`` describes, as JSON, parts and budgets.
+
+        Raises
+        ------
+        ValueError
+            If `reports` are not reports of this transformer.
+        """
+        check_is_fitted(self)
+        columns = self._description.columns
+        values = np.asarray(as_frame(reports).to_numpy() if is_frame(reports) else reports, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != len(columns):
+            raise ValueError(f"reports must be of shape (n_samples, {len(columns)}), got shape {values.shape}.")
+        parts = np.where(np.isnan(values), -1.0, values)
+        most = np.array([column.n_parts for column in columns])
+        is_part = (parts == np.floor(parts)) & (parts >= -1) & (parts < most)
+        if not is_part.all() or np.any((parts >= 0).sum(axis=1) != self._description.columns_per_record):
+            raise ValueError("reports must be what transform of this transformer returned.")
+        return to_arrow(Reports(self._description, list(parts.astype(np.int64).T)))
+
+    # --- Before anything is drawn --------------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        check_epsilon(self.epsilon)
+        check_public("bounds", self.bounds)
+        check_ledger(self.ledger)
+        entropy_source(self.random_state)
+        if not _is_auto(self.n_parts):
+            check_whole(self.n_parts, "n_parts")
+            if not 2 <= self.n_parts < MOST_PARTS:
+                raise ValueError(f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {self.n_parts!r}.")
+        if not _is_auto(self.columns_per_record):
+            check_whole(self.columns_per_record, "columns_per_record")
+        if not isinstance(self.allow_missing, bool | np.bool_):
+            raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
+
+    def _forget(self):
+        """Drop what an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del vars(self)[name]
+
+    def _describe(self, axes):
+        """Keep what is public about the reports to come."""
+        d = len(axes)
+        k = n_columns_for(self.epsilon, d) if _is_auto(self.columns_per_record) else int(self.columns_per_record)
+        if k > d:
+            raise ValueError(f"columns_per_record must be at most n_features={d}, got {self.columns_per_record!r}.")
+        n_parts = n_parts_for(self.epsilon / k) if _is_auto(self.n_parts) else int(self.n_parts)
+        columns = tuple(
+            ReportedColumn(str(name), axis, None if isinstance(axis, Labels) else n_parts, bool(self.allow_missing))
+            for name, axis in zip(self.get_feature_names_out(), axes, strict=True)
+        )
+        if any(column.n_parts > MOST_PARTS for column in columns):
+            raise ValueError(f"categories must be at most {MOST_PARTS - 2} labels of a column.")
+        self._description = ReportsDescription(float(self.epsilon), k, columns)
+        self.n_parts_ = np.array([column.n_parts for column in columns])
+        self.columns_per_record_ = k
+        self.epsilon_per_column_ = float(self._description.epsilon_per_column)
+
+    def _true_parts(self, X):
+        """The part of each value, by column. As sensitive as the table."""
+        axes = [column.axis for column in self._description.columns]
+        takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
+        table = open_table(self, X, reset=False, takes_text=takes_text, least=1)
+        columns, axes = read_columns(table, axes)
+        described = self._description.columns
+        parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
+        empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
+        if empty:
+            raise ValueError(f"Input X contains NaN, or no label, with allow_missing=False, in columns {some(empty)}.")
+        return parts
+
+    def _warn(self, stacklevel):
+        if self.random_state is not None:
+            warn_of_seed(stacklevel + 1)
+        if self._n_releases.value > 0:
+            before = self._n_releases.value
+            warnings.warn(
+                f"transform has released reports {before} time(s) before, with epsilon={self._description.epsilon:g} "
+                "each, and budgets add up: of the same records, whoever has all of these reports knows as much as with "
+                f"epsilon={(before + 1) * self._description.epsilon:g}. Keep the reports of the first call.",
+                PrivacyLeakWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "n_parts_")
+
+    def _shown(self):
+        return shown_reports(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = bool(self.allow_missing)
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Count:
+    """How often reports were released since the fit."""
+
+    def __init__(self):
+        self.value = 0
+
+
+def _is_auto(value):
+    return isinstance(value, str) and value == "auto"

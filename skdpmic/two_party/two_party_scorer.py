@@ -1,0 +1,297 @@
+"""The party that holds the target: scores of the features that the other party reported."""
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
+from skdpmic._utils.typing import ColumnLike, Floats, RandomState, Range
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_confidence, check_epsilon, warn_of_seed
+from skdpmic.table.public import check_public
+from skdpmic.table.reading import check_enough
+from skdpmic.table.targets import check_kind, make_target, target_axis
+from skdpmic.two_party import distance_correlation
+from skdpmic.two_party.reports import read_reports
+from skdpmic.two_party.response_noise import inverse_response_matrix
+from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
+
+
+class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
+    """Score features that another party reported with :class:`RandomizedParts` against a target.
+
+    For the party that holds the target. The features were protected before they came here, so nothing that is done with
+    the reports costs their party anything. Nothing goes back to it. **Without `epsilon`, the target is not protected:
+    the scores are for the party that holds it, and must not be shown to others.** With `epsilon`, the target is
+    protected when scores are published: replacing the target of one record changes the probability of any outcome by a
+    factor of at most exp(epsilon), whatever the reports are, and all that is on the fitted scorer may be published.
+
+    Parameters
+    ----------
+    statistic : {"distance_correlation", "mtv_r", "mic_r"}, default="distance_correlation"
+        What a score is, in [0, 1]. "distance_correlation" finds dependence of any shape, and has intervals. "mtv_r" and
+        "mic_r" are estimates of :func:`mtv_r` and :func:`mic_r` on few parts, less what noise makes of independent
+        columns: for what goes up and down often, and classes.
+    target_bounds : tuple or array-like, default=None
+        Public range of a numeric target, as in :class:`DPMICScorer`. With "distance_correlation" and without `epsilon`
+        it is not needed.
+    classes : array-like, default=None
+        All labels of a discrete target, in any order.
+    epsilon : float, default=None
+        Privacy budget of one `fit` for the target, above 0, if something is to be published; None if nothing is.
+    ledger : BudgetLedger, default=None
+        Where every `fit` with `epsilon` writes its cost, after the data is validated and before noise is drawn.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Scores, in [0, 1].
+    ranking_ : ndarray of shape (n_features,)
+        Place of each feature, 1 for the best, by its score before that is clamped to [0, 1].
+    distance_covariances_ : ndarray of shape (n_features,)
+        Unbiased estimates of the squared distance covariances, which may be negative; only with "distance_correlation".
+        Ranges that are given as bounds have width 1 here; classes are 1 apart, as are labels.
+    noisy_counts_ : list of n_features ndarrays of shape (n_parts, n_target_parts)
+        Records in each reported part and each part of the target, with noise, from which all else follows; only with
+        `epsilon`.
+    noise_scale_ : float
+        Scale of the discrete Laplace noise on each of these counts, ``2 columns_per_record / epsilon``; only with
+        `epsilon`.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit, for the target; (0, 0) without `epsilon`, when nothing may be published.
+    privacy_of_reports_ : (float, float)
+        Epsilon and delta, local, with which the features were reported.
+    n_reported_ : ndarray of shape (n_features,)
+        How many records reported each feature.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features.
+
+    See Also
+    --------
+    RandomizedParts : Makes the reports.
+    distance_correlation_laplace : Where one trusted party has both columns.
+
+    Notes
+    -----
+    Errors fall as ``1 / sqrt(n_samples)``, where a trusted party has errors of ``1 / n_samples``: that is the price of
+    trusting nobody (``docs/how_to/two_parties.md``). The distance covariance of the parts is estimated without bias
+    (``docs/theory/two_parties.md``); to make a correlation of it, values are taken to be spread evenly within parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import RandomizedParts, TwoPartyScorer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(20_000, 2))
+    >>> y = X[:, 1] + 0.25 * rng.normal(size=20_000)
+    >>> alice = RandomizedParts(epsilon=4.0, bounds=(0, 1)).fit(X)
+    >>> sent = alice.to_arrow(alice.transform(X))
+    >>> bob = TwoPartyScorer().fit(sent, y)
+    >>> bob.ranking_.tolist(), bool(abs(bob.scores_[1] - 0.737) < 0.1)
+    ([2, 1], True)
+    """
+
+    def __init__(
+        self,
+        statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation",
+        *,
+        target_bounds: Range | None = None,
+        classes: ColumnLike | None = None,
+        epsilon: float | None = None,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.statistic = statistic
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.epsilon = epsilon
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, reports: Any, y: ColumnLike) -> Self:
+        """Score every reported feature against the target.
+
+        Parameters
+        ----------
+        reports : pyarrow.Table, str or path-like
+            What :meth:`RandomizedParts.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It is
+            checked as input of a stranger, and holds no code.
+        y : array-like of shape (n_samples,)
+            The target of the same records, in the same order, without missing values.
+
+        Returns
+        -------
+        self : object
+            The fitted scorer.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, the reports or the target are not as described. The scorer is then left as it was.
+        BudgetError
+            If epsilon does not fit in `ledger`. The scorer is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set with `epsilon`.
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            reports = read_reports(reports)
+            check_enough(reports.n_samples)
+            target = self._read_target(y, reports.n_samples)
+            source = entropy_source(self.random_state)
+            self._pay(reports)
+            self._keep(reports)
+            inverses = [
+                inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
+                for column in reports.description.columns
+            ]
+            if self.statistic == "distance_correlation":
+                self._correlate(reports, target, inverses, source)
+            else:
+                self._score_tables(reports, target, inverses, source)
+        return self
+
+    def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Intervals for the scores, by the jackknife over records; noise of the reports and of the counts included.
+
+        They are for what a score would be of all people of whom these records are a sample, had nothing been added to
+        it. That values are known by their part only is not in them. Costs nothing beyond the fit.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            For each feature by itself; in (0, 1). It is approximate: of many records it holds, of dependent and
+            independent columns.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_features,)
+            In [0, 1].
+
+        Raises
+        ------
+        AttributeError
+            With another statistic than "distance_correlation": a largest value has no such interval.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_variances"):
+            raise AttributeError("scores_interval needs statistic='distance_correlation', as other scores are maxima.")
+        check_confidence(confidence)
+        margin = -ndtri((1 - confidence) / 2) * np.sqrt(self._variances)
+        lower, upper = (np.sqrt(np.clip(self._squared + side * margin, 0.0, 1.0)) for side in (-1, 1))
+        return lower, upper
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "ranking_")
+
+    def _shown(self):
+        return shown_two_party(self)
+
+    # --- Before the charge ---------------------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
+            raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {self.statistic!r}.")
+        if self.epsilon is not None:
+            check_epsilon(self.epsilon)
+        check_ledger(self.ledger)
+        if self.ledger is not None and self.epsilon is None:
+            raise ValueError("ledger must be None without epsilon, as nothing is published then and nothing charged.")
+        check_public("target_bounds", self.target_bounds)
+        check_public("classes", self.classes)
+        check_kind(self.target_bounds, self.classes, self._needs_ranges())
+        entropy_source(self.random_state)
+
+    def _needs_ranges(self):
+        return self.epsilon is not None or self.statistic != "distance_correlation"
+
+    def _read_target(self, y, n_samples):
+        has_range = self._needs_ranges() or self.target_bounds is not None
+        axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
+        return make_target(y, n_samples, axis, self.classes, self)
+
+    def _pay(self, reports):
+        if self.epsilon is None:
+            return
+        if self.random_state is not None:
+            warn_of_seed(stacklevel=3)
+        if self.ledger is not None:
+            what = f"TwoPartyScorer, {self.statistic}, geometric"
+            self.ledger.charge(what, self.epsilon, n=reports.n_samples, d=len(reports.parts))
+
+    # --- After it ------------------------------------------------------------------------------------------------
+
+    def _keep(self, reports):
+        """Drop what an earlier fit left, and keep what is public."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in ("_variances", "_squared")]:
+            del vars(self)[name]
+        description = reports.description
+        self.n_features_in_ = len(description.columns)
+        self.feature_names_in_ = np.array(description.names, dtype=object)
+        self.n_reported_ = np.array([(parts >= 0).sum() for parts in reports.parts])
+        self.privacy_of_reports_ = (description.epsilon, 0.0)
+        self.privacy_spent_ = (0.0 if self.epsilon is None else float(self.epsilon), 0.0)
+        self._n_records, self._is_published = reports.n_samples, self.epsilon is not None
+        self._scored_by, self._is_seeded = self.statistic, self.random_state is not None
+
+    def _tables(self, reports, target, source):
+        """The counts of each feature, with noise if they are to be published, and the scale of that."""
+        spent = math.inf if self.epsilon is None else self.epsilon
+        n_parts = n_target_parts(self.statistic, spent * reports.n_samples / len(reports.parts))
+        of_target, n_target = target_parts(target, n_parts)
+        tables = [
+            count(parts, of_target, (column.n_parts, n_target))
+            for parts, column in zip(reports.parts, reports.description.columns, strict=True)
+        ]
+        if self.epsilon is None:
+            return tables, 0
+        scale = noise_scale(self.epsilon, reports.description.columns_per_record)
+        self.noisy_counts_ = [with_noise(table, scale, source) for table in tables]
+        self.noise_scale_ = float(scale)
+        return self.noisy_counts_, scale
+
+    def _correlate(self, reports, target, inverses, source):
+        columns = reports.description.columns
+        if self.epsilon is None:
+            of_columns = zip(reports.parts, columns, inverses, strict=True)
+            found = [distance_correlation.of_records(parts, target, *column) for parts, *column in of_columns]
+        else:
+            tables, scale = self._tables(reports, target, source)
+            is_discrete = target.n_classes is not None
+            of_columns = zip(tables, self.n_reported_, columns, inverses, strict=True)
+            found = [
+                distance_correlation.of_counts(table, n, is_discrete, scale, *column)
+                for table, n, *column in of_columns
+            ]
+        self._squared = np.array([estimate.value for estimate in found])
+        self._variances = np.array([estimate.variance for estimate in found])
+        self.distance_covariances_ = np.array([estimate.covariance for estimate in found])
+        self._rank(self._squared, np.sqrt(np.clip(self._squared, 0.0, 1.0)))
+
+    def _score_tables(self, reports, target, inverses, source):
+        tables, scale = self._tables(reports, target, source)
+        is_discrete = target.n_classes is not None
+        scores = [
+            table_score(self.statistic, table, inverse, is_discrete, scale)
+            for table, inverse in zip(tables, inverses, strict=True)
+        ]
+        self._rank(np.array(scores), np.clip(scores, 0.0, 1.0))
+
+    def _rank(self, unclamped, scores):
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(scores), dtype=np.int64)
+        self.ranking_[np.argsort(-unclamped, kind="stable")] = np.arange(1, len(scores) + 1)

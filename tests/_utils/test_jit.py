@@ -1,0 +1,218 @@
+"""Machine code on disk is never that of other sources, and nothing about that disk ends a fit or changes a score."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from skdpmic._utils import jit
+from tests.processes import PACKAGE, YEAR_2000, environment, read_only, run
+from tests.test_layout import MODULES, imports
+
+KERNEL = re.compile("^@(jit|leaf)$", re.MULTILINE)
+
+SCORE = """
+import numpy as np
+from skdpmic import mic_e, mic_r
+x = np.arange(60) % 20 / 20
+y = (2 * x - 1) ** 2
+print(mic_r(x, y, bounds=((0, 1), (0, 1)), B=20), mic_e(x, y, B=20))
+"""
+FIT = """
+import tempfile
+import numpy as np
+from skdpmic import BudgetLedger, DPMICScorer, mic_e
+X = np.random.default_rng(0).random((50, 2))
+folder = tempfile.TemporaryDirectory()
+ledger = BudgetLedger(folder.name + "/ledger", epsilon=3)
+for target in ({"target_bounds": (0, 1)}, {"classes": [0, 1]}):
+    scorer = DPMICScorer(epsilon=1, bounds=(0, 1), ledger=ledger, random_state=0, **target)
+    print(scorer.fit(X, np.round(X[:, 0])).scores_.tolist())
+print(mic_e(*X.T), ledger.spent()[0])
+"""
+
+
+def write(path, text):
+    path.write_text(text)
+    os.utime(path, (YEAR_2000, YEAR_2000))
+
+
+@pytest.mark.slow
+def test_an_upgrade_in_place_of_another_files_function_is_seen(installed):
+    inner = installed / "skdpmic" / "statistics" / "inner.py"
+    imports = "from skdpmic._utils.jit import jit\n"
+    write(inner, f"{imports}@jit\ndef inner(x):\n    return x + 1\n")
+    write(
+        installed / "skdpmic" / "statistics" / "outer.py",
+        f"{imports}from skdpmic.statistics.inner import inner\n@jit\ndef outer(x):\n    return inner(x)\n",
+    )
+    code = "from skdpmic.statistics.outer import outer; print(outer(1))"
+    assert run(code, installed).stdout == "2\n"
+    write(inner, inner.read_text().replace("x + 1", "x + 2"))
+    assert run(code, installed).stdout == "3\n"
+
+
+@pytest.mark.slow
+def test_an_upgrade_in_place_changes_scores(installed, tmp_path):
+    kernel = installed / "skdpmic" / "statistics" / "mic" / "optimize_axis.py"
+    before = run(SCORE, installed).stdout
+    assert "in_column > 0" in kernel.read_text()
+    write(kernel, kernel.read_text().replace("in_column > 0", "in_column > 9"))  # of one length, with the same time
+    after = run(SCORE, installed, NUMBA_CACHE_DIR=str(tmp_path / "fresh")).stdout
+    assert after != before
+    assert run(SCORE, installed).stdout == after
+
+
+def test_machine_code_is_kept_by_every_source_that_kernels_can_see():
+    seen, waiting = set(), [module for module, path in MODULES.items() if KERNEL.search(path.read_text())]
+    assert len(waiting) > 10
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            waiting += imports(MODULES[module])
+    assert {MODULES[module] for module in seen} <= set(jit.sources())
+
+
+def test_another_processor_has_machine_code_of_its_own(monkeypatch):
+    assert jit._digest() == jit._DIGEST
+    with monkeypatch.context() as patch:
+        patch.setattr(jit.numba.config, "CPU_NAME", "another")
+        assert jit._digest() != jit._DIGEST
+        patch.setattr(jit.numba.config, "CPU_NAME", None)  # NUMBA_CPU_NAME is not set, then
+        here = jit._digest()
+        patch.setattr(jit.binding, "get_host_cpu_name", lambda: "another")
+        assert jit._digest() != here
+    monkeypatch.setattr(jit.numba.config, "BOUNDSCHECK", not jit.numba.config.BOUNDSCHECK)
+    assert jit._digest() != jit._DIGEST
+
+
+@pytest.mark.slow
+def test_a_read_only_installation_works_and_warns_once(installed, tmp_path):
+    expected = run(FIT, installed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert "NUMBA_CACHE_DIR" not in expected.stderr
+    done = run(FIT, installed, "-W", "always", **read_only(installed, tmp_path))
+    assert done.stdout == expected.stdout
+    assert done.stderr.count("NUMBA_CACHE_DIR") == 1
+
+
+@pytest.mark.slow
+def test_a_cache_folder_inside_of_a_file_is_no_reason_to_fail(installed, tmp_path):
+    places = read_only(installed, tmp_path) | {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}
+    done = run(SCORE, installed, **places)
+    assert done.stderr.count("NUMBA_CACHE_DIR") == 1
+    assert done.stdout == run(SCORE, installed, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stdout
+
+
+FULL_DISK = """
+import builtins, errno
+really_open = builtins.open
+
+def open(path, mode="r", *arguments, **options):
+    if "w" in mode and ".nb" in str(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return really_open(path, mode, *arguments, **options)
+
+builtins.open = open
+"""
+
+
+@pytest.mark.slow
+def test_a_full_disk_does_not_end_a_fit_and_warns_once(installed, tmp_path):
+    expected = run(FIT, installed, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stdout
+    for how in ("always", "error:skdpmic has no folder"):  # an error would end a fit that was paid for
+        done = run(FULL_DISK + FIT, installed, "-W", how, NUMBA_CACHE_DIR=str(tmp_path / "full"))
+        assert done.stdout == expected
+        assert done.stderr.count("NUMBA_CACHE_DIR") == (how == "always")
+
+
+@pytest.mark.slow
+def test_damaged_files_are_made_anew(installed, tmp_path):
+    cache = tmp_path / "cache"
+    expected = run(SCORE, installed, NUMBA_CACHE_DIR=str(cache)).stdout
+    files = [path for path in cache.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    for suffix in (".nbi", ".nbc"):
+        for path in files:
+            if path.suffix == suffix:
+                path.write_bytes(path.read_bytes()[:40])
+        assert run(SCORE, installed, NUMBA_CACHE_DIR=str(cache)).stdout == expected
+
+
+@pytest.mark.slow
+def test_two_processes_that_compile_at_once_get_the_right_scores(installed, tmp_path):
+    expected = run(FIT, installed, NUMBA_CACHE_DIR=str(tmp_path / "alone")).stdout
+    cache = environment(installed, NUMBA_CACHE_DIR=str(tmp_path / "together"))
+    command = [sys.executable, "-c", FIT]
+    both = [subprocess.Popen(command, env=cache, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate()[0] for process in both] == [expected, expected]
+    assert run(FIT, installed, NUMBA_CACHE_DIR=str(tmp_path / "together")).stdout == expected
+
+
+EVERYTHING = """
+import gc
+import importlib
+import pkgutil
+import numpy as np
+import pandas as pd
+from numba.core.registry import CPUDispatcher
+import skdpmic
+for module in pkgutil.walk_packages(skdpmic.__path__, "skdpmic."):
+    importlib.import_module(module.name)
+from skdpmic import *
+from skdpmic.compile import call_every_kernel
+from skdpmic.statistics.registry import STATISTICS
+
+def number_of_signatures():
+    functions = [object for object in gc.get_objects() if type(object) is CPUDispatcher]
+    functions = [function for function in functions if function.__module__.startswith("skdpmic")]
+    assert len(functions) > 20
+    return {function.__name__: len(function.signatures) for function in functions}
+
+call_every_kernel()
+print([name for name, number in number_of_signatures().items() if number != 1])
+
+rng = np.random.default_rng(0)
+X = np.asfortranarray(rng.random((60, 2)))
+frozen = X.copy()
+frozen.flags.writeable = False
+frame = pd.DataFrame(X, columns=["a", "b"])
+bounds = ((0, 1), (0, 1))
+for x, y in (
+    (*X.T,), X.T.astype(np.float32), (X > 0.5).T, X.T.tolist(), X[::-1].T, frozen.T, (frame["a"], frame["b"])
+):
+    for B in (4, 0.6, 60):
+        mic_r(x, y, bounds=bounds, B=B), mic_e(x, y, B=B), mic_r_laplace(x, y, epsilon=1, bounds=bounds, B=B)
+        characteristic_matrix(x, y, B=B), characteristic_matrix(x, y, B=B, statistic="mic_r", bounds=bounds)
+    mic_r_geometric(x, y, epsilon=1, bounds=bounds), mic_e_laplace(x, y, epsilon=1)
+    mtv_r(x, y, bounds=bounds), mtv_r_laplace(x, y, epsilon=1, bounds=bounds, B=8, c=4)
+    for rank_statistic in (kendall_laplace, spearman_laplace, chatterjee_laplace, distance_correlation_laplace):
+        rank_statistic(x, y, epsilon=1)
+    for within_strata in (conditional_kendall_laplace, conditional_spearman_laplace):
+        within_strata(x, y, np.arange(60) % 3, categories=[0, 1], epsilon=1)
+for table in (X, frozen):
+    mic_pairs(table), mic_cross(table, table)
+for n in (60, 6000):
+    plain = rng.random((n, 2))
+    plain[::9, 1] = np.nan
+    for table in (plain, plain.astype(np.float32), pd.DataFrame(plain)):
+        for statistic in STATISTICS:
+            y, codes = np.round(plain[:, 0], 1), np.round(plain[:, 0])
+            for target, public in ((y, {"target_bounds": (0, 1)}), (codes, {"classes": [0, 1]})):
+                DPMICScorer(statistic=statistic, epsilon=1, bounds=(0, 1), **public).fit(table, target)
+                DPMICSelector(statistic=statistic, epsilon=1, k=1, bounds=(0, 1), release="support", **public).fit(
+                    table, target
+                )
+        sketch = RangeGridSketch(bounds=(0, 1), n_features=2, B=20, classes=[0, 1]).update(table, codes)
+        DPMICScorer(epsilon=1).fit_sketch(sketch)
+print([name for name, number in number_of_signatures().items() if number != 1])
+"""
+
+
+@pytest.mark.slow
+def test_every_kernel_is_compiled_for_one_signature(tmp_path):
+    # Two processes that compile different signatures of one function can swap their files.
+    done = run(EVERYTHING, PACKAGE.parent, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "[]\n[]\n"  # by skdpmic.compile, and for data of all kinds

@@ -1,0 +1,251 @@
+"""An unchanged table gives new noise: no cache answers for an object that draws noise."""
+
+import copy
+import doctest
+import inspect
+import pickle
+import re
+import sys
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+
+import skdpmic
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    RangeGridSketch,
+    dp_mic_regression,
+    mic_e_laplace,
+    mic_r_laplace,
+    search_cost,
+)
+from skdpmic._utils.no_cache import never_cached
+from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+
+N, D = 60, 3
+X = np.random.default_rng(0).random((N, D))
+Y = X[:, 1] ** 2
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 9, "c": 2}
+FUNCTIONS = [
+    public for public in (getattr(skdpmic, name) for name in skdpmic.__all__) if isinstance(public, never_cached)
+]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=100.0)
+
+
+@pytest.fixture
+def memory(tmp_path):
+    return joblib.Memory(tmp_path / "cache", verbose=0)
+
+
+def selector(ledger):
+    return DPMICSelector(k=1, epsilon=1.0, ledger=ledger, **PUBLIC)
+
+
+def function(ledger):
+    return partial(dp_mic_regression, epsilon=1.0, ledger=ledger, **PUBLIC)
+
+
+class Counting(TransformerMixin, BaseEstimator):
+    """Public, and slow: what a pipeline has its memory for."""
+
+    n_fits = 0
+
+    def fit(self, X, y=None):
+        Counting.n_fits += 1
+        return self
+
+    def transform(self, X):
+        return X
+
+
+PRIVATE_STEPS = {
+    "a selector": selector,
+    "a support": lambda ledger: selector(ledger).set_params(release="support"),
+    "a scorer": lambda ledger: DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC),
+    "a scorer as function": lambda ledger: SelectKBest(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), k=1),
+    "a function": lambda ledger: SelectKBest(function(ledger), k=1),
+    "a function with a mode": lambda ledger: GenericUnivariateSelect(function(ledger), mode="k_best", param=1),
+    "in a pipeline": lambda ledger: make_pipeline(selector(ledger)),
+    "in a union": lambda ledger: FeatureUnion([("chosen", selector(ledger)), ("all", "passthrough")]),
+    "a function in a union": lambda ledger: FeatureUnion([("chosen", SelectKBest(function(ledger), k=1))]),
+    "in columns": lambda ledger: ColumnTransformer([("chosen", selector(ledger), [0, 1])]),
+    "deep down": lambda ledger: FeatureUnion([("a", ColumnTransformer([("b", selector(ledger), [0, 1])]))]),
+}
+
+
+@pytest.mark.parametrize("make", PRIVATE_STEPS.values(), ids=PRIVATE_STEPS)
+def test_a_pipeline_with_memory_fits_its_private_step_each_time(make, memory, ledger):
+    pipeline = Pipeline([("private", make(ledger)), ("model", Ridge())], memory=memory)
+    for n_fits in (1, 2, 3):
+        pipeline.fit(X, Y)
+        assert ledger.spent() == (float(n_fits), 0.0)
+
+
+def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(memory):
+    pipeline = Pipeline([("private", DPMICScorer(epsilon=20.0, **PUBLIC)), ("model", Ridge())], memory=memory)
+    released = {tuple(pipeline.fit(X, Y)["private"].scores_) for _ in range(3)}
+    assert len(released) == 3  # of multiples of 2**-30
+
+
+def test_a_pipeline_with_memory_does_not_fit_its_other_steps_again(memory, ledger):
+    before = Counting()
+    pipeline = Pipeline([("before", before), ("private", selector(ledger)), ("model", Ridge())], memory=memory)
+    Counting.n_fits = 0
+    pipeline.fit(X, Y).fit(X, Y)
+    assert Counting.n_fits == 1
+    assert ledger.spent() == (2.0, 0.0)
+
+
+def release(estimator, X, y):
+    """Called through a cache with an estimator, wherever it hides."""
+    while isinstance(estimator, list | dict):
+        estimator = estimator[0]
+    return estimator.fit(X, y)
+
+
+def call(estimator, X, y):
+    return estimator(X, y)
+
+
+def call_method(fit, X, y):
+    return fit(X, y)
+
+
+HIDDEN = {
+    "itself": (release, lambda estimator: estimator),
+    "in a list": (release, lambda estimator: [estimator]),
+    "in a dict": (release, lambda estimator: {0: [estimator]}),
+    "its method": (call_method, lambda estimator: estimator.fit),
+    "a model around it": (release, lambda estimator: make_pipeline(estimator, Ridge())),
+}
+
+
+@pytest.mark.parametrize("is_fitted", [False, True], ids=["new", "fitted"])
+@pytest.mark.parametrize("function, hide", HIDDEN.values(), ids=HIDDEN)
+@pytest.mark.parametrize("kind", [DPMICScorer, partial(DPMICSelector, k=1)], ids=["scorer", "selector"])
+def test_a_cached_function_fits_the_estimator_that_it_is_given_each_time(
+    kind, function, hide, is_fitted, memory, ledger
+):
+    kept, estimator = memory.cache(function), kind(epsilon=1.0, ledger=ledger, **PUBLIC)
+    if is_fitted:
+        estimator.fit(X, Y)
+    before = ledger.spent()[0]
+    for n_fits in (1, 2, 3):
+        kept(hide(copy.deepcopy(estimator)), X, Y)
+        assert ledger.spent() == (before + n_fits, 0.0)
+
+
+def test_a_cached_method_of_an_estimator_fits_each_time(memory, ledger):
+    for n_fits in (1, 2):
+        memory.cache(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC).fit)(X, Y)
+        assert ledger.spent() == (float(n_fits), 0.0)
+
+
+def test_a_cached_function_calls_the_private_function_that_it_is_given_each_time(memory, ledger):
+    kept = memory.cache(call)
+    private = partial(mic_r_laplace, epsilon=1.0, ledger=ledger, bounds=((0, 1), (0, 1)))
+    for released in (private, partial(mic_e_laplace, epsilon=1.0, ledger=ledger), function(ledger)):
+        table = X if released.func is dp_mic_regression else X[:, 1]
+        before = ledger.spent()[0]
+        kept(released, table, Y)
+        kept(released, table, Y)
+        assert ledger.spent() == (before + 2, 0.0)
+
+
+def test_a_cached_private_search_chooses_each_time(memory, ledger):
+    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1.0]}, epsilon=1.0, refit=False, ledger=ledger)
+    for n_fits in (1, 2):
+        memory.cache(release)(clone(search), X, Y)
+        assert ledger.spent() == (float(n_fits), 0.0)
+
+
+# --- What the nonce leaves as it was ---------------------------------------------------------------------------------
+
+ESTIMATORS = [
+    DPMICScorer(**PUBLIC),
+    DPMICScorer(**PUBLIC).fit(X, Y),
+    DPMICSelector(k=1, **PUBLIC).fit(X, Y),
+    PrivateGridSearch(Ridge(), {"alpha": [0.1, 1.0]}).fit(X, Y),
+]
+
+
+def saved_and_loaded(estimator, tmp_path):
+    joblib.dump(estimator, tmp_path / "estimator")
+    return joblib.load(tmp_path / "estimator")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=["new", "scorer", "selector", "search"])
+def test_copies_have_the_same_attributes_and_no_others(estimator, tmp_path):
+    ways = [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e)), lambda e: saved_and_loaded(e, tmp_path)]
+    for way in (*ways, lambda e: ways[2](ways[2](e))):
+        other = way(estimator)
+        assert vars(other).keys() == vars(estimator).keys()
+        assert repr(vars(other)) == repr(vars(estimator))
+        assert repr(other) == repr(estimator)
+    assert repr(clone(estimator).get_params()) == repr(estimator.get_params())
+
+
+@pytest.mark.parametrize("private", [*ESTIMATORS, *FUNCTIONS], ids=str)
+def test_no_two_hashes_agree(private):
+    assert len({joblib.hash(private) for _ in range(20)}) == 20
+    assert len({joblib.hash([1, {"a": (private,)}]) for _ in range(20)}) == 20
+
+
+def test_a_sketch_draws_no_noise_and_has_one_hash():
+    sketches = [RangeGridSketch(B=9, n_features=D, bounds=(0, 1), target_bounds=(0, 1)) for _ in range(2)]
+    assert len({joblib.hash(sketch.update(X, Y)) for sketch in sketches}) == 1
+
+
+@pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
+def test_functions_are_themselves_after_every_copy(private):
+    for copied in (copy.copy(private), copy.deepcopy(private), pickle.loads(pickle.dumps(private))):
+        assert copied is private
+    assert pickle.loads(pickle.dumps(partial(private, epsilon=1))).func is private
+
+
+@pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
+def test_functions_look_like_functions(private):
+    assert callable(private)
+    assert "epsilon" in inspect.signature(private).parameters
+    assert private.__doc__ == private.__wrapped__.__doc__
+    assert private.__qualname__ == private.__name__ in repr(private)
+    assert inspect.unwrap(private).__module__ == private.__module__
+
+
+def test_every_private_function_is_never_cached():
+    names = re.compile(r"\w+_laplace|\w+_geometric|dp_\w+|private_\w+")
+    private = {name for name in skdpmic.__all__ if names.fullmatch(name)}
+    assert {function.__name__ for function in FUNCTIONS} == private
+
+
+def test_examples_of_functions_are_tested():
+    found = {
+        test.name
+        for module in {sys.modules[function.__module__] for function in FUNCTIONS}
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module)
+        if test.examples
+    }
+    assert found >= {f"{private.__module__}.{private.__name__}" for private in FUNCTIONS}
+
+
+def test_functions_are_still_seen_by_the_accounting():
+    private = partial(dp_mic_regression, epsilon=0.5, **PUBLIC)
+    for seen in (private, pickle.loads(pickle.dumps(private)), copy.deepcopy(private)):
+        assert is_private(seen)
+        assert cost_of_fit(SelectKBest(seen)).epsilon == 0.5
+    assert not is_private(partial(np.mean, axis=0))
+    assert "saves no fit of a private step" in search_cost.__doc__

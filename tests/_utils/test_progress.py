@@ -1,0 +1,172 @@
+"""`verbose` prints how much is done: public numbers and time, and nothing by default."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from skdpmic import (
+    BudgetLedger,
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    PrivatePC,
+)
+from skdpmic._utils.progress import SILENT, Progress
+
+N, D = 60, 30
+X = np.random.default_rng(0).random((N, D))
+Y = X[:, 0]
+LONG = np.random.default_rng(0).random((1600, D))  # that several workers share
+PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
+GREEDY = {"k": 3, "release": "support", "redundancy": 1.0}
+PAIRS = D * (D + 1) // 2
+
+pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays")
+
+
+def fit(estimator):
+    return estimator.fit(X, Y)
+
+
+def publish(estimator):
+    return estimator.partial_fit(X, Y).publish()
+
+
+def fit_sketch(estimator):
+    return estimator.fit_sketch(estimator.empty_sketch(N, n_features=D).update(X, Y))
+
+
+def fit_long(estimator):
+    return estimator.fit(LONG, LONG[:, 0])
+
+
+FITS = {
+    "scorer": (DPMICScorer(**PUBLIC), fit, ["{}/30 columns"]),
+    "selector": (DPMICSelector(**PUBLIC), fit, ["{}/30 columns"]),
+    "chunks": (DPMICScorer(**PUBLIC), publish, ["{}/30 columns"]),
+    "sketch": (DPMICScorer(**PUBLIC), fit_sketch, ["{}/30 columns"]),
+    "redundancy": (
+        DPMICSelector(**PUBLIC | GREEDY),
+        fit,
+        ["{}/30 columns", "pass 2: {}/29 columns", "pass 3: {}/28 columns"],
+    ),
+    "noisy tables": (
+        DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
+        fit,
+        ["{}/30 columns", "pass 2: {}/30 noisy tables"],
+    ),
+    "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
+    "forward": (DPForwardSelector(), fit, ["{}/30 columns", "pass 2: {}/496 pairs of columns"]),
+    "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
+    "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
+    "workers of a matrix": (
+        PrivateCorrelation(n_jobs=2),
+        fit_long,
+        ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"],
+    ),
+}
+
+
+def passes(printed, name):
+    """Texts of the lines, each once with {} for how many are done; and these numbers for each text."""
+    found = {}
+    for line in printed.splitlines():
+        done, text = re.fullmatch(rf"\[{name}\] (?:pass \d+: )?(\d+)/.*, \d+\.\d s", line), line
+        assert done, line
+        text = re.sub(r", \d+\.\d s$", "", line).removeprefix(f"[{name}] ")
+        found.setdefault(re.sub(r"\d+/", "{}/", text, count=1), []).append(int(done[1]))
+    return found
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_lines_tell_how_much_is_done_of_how_much(name, capsys):
+    estimator, run, expected = FITS[name]
+    run(estimator.set_params(verbose=1))
+    found = passes(capsys.readouterr().out, type(estimator).__name__)
+    assert list(found) == expected
+    for text, done in found.items():
+        total = int(re.search(r"\{\}/(\d+)", text)[1])
+        assert done == sorted(set(done))
+        assert done[-1] == total
+        assert 3 <= len(done) <= 10
+    run(estimator.set_params(verbose=2))
+    more = passes(capsys.readouterr().out, type(estimator).__name__)
+    assert list(more) == expected
+    assert all(set(more[text]) >= set(found[text]) for text in expected)
+    if name == "scorer":
+        assert more[expected[0]] == list(range(1, D + 1))
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_nothing_is_printed_by_default_and_nothing_to_the_error_stream(name, capsys):
+    estimator, run, _ = FITS[name]
+    run(estimator.set_params(verbose=0))
+    assert capsys.readouterr() == ("", "")
+    run(estimator.set_params(verbose=2))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
+    monkeypatch.setattr("skdpmic._utils.progress.time.monotonic", lambda: 0.0)
+    estimator, _, _ = FITS[name]
+    lines = []
+    for values in (X, X**3 > 0.5, np.zeros_like(X)):
+        estimator.set_params(verbose=2).fit(values.astype(float), values[:, 1].astype(float))
+        lines.append(capsys.readouterr().out)
+    assert lines[0] == lines[1] == lines[2] != ""
+
+
+def test_verbose_does_not_change_what_is_released():
+    released = [
+        DPMICScorer(**PUBLIC, epsilon=np.inf, verbose=verbose, n_jobs=n_jobs).fit(LONG, LONG[:, 0]).scores_
+        for verbose in (0, 2)
+        for n_jobs in (1, 2)
+    ]
+    for scores in released[1:]:
+        np.testing.assert_array_equal(scores, released[0])
+
+
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_search_counts_its_fits(n_jobs, capsys):
+    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1, 10]}, n_subsets=5, verbose=2, n_jobs=n_jobs)
+    search.fit(X, Y)
+    assert passes(capsys.readouterr().out, "PrivateGridSearch") == {"{}/15 fits": list(range(1, 16))}
+    search.set_params(verbose=1).fit(X, Y)
+    assert len(passes(capsys.readouterr().out, "PrivateGridSearch")["{}/15 fits"]) == 10
+    search.set_params(verbose=0).fit(X, Y)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
+    """Greedy choices count a LazyFrame anew, some rows at a time; lines are about scores only."""
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
+    DPMICSelector(**PUBLIC | GREEDY, verbose=2).fit(frame, Y)
+    found = passes(capsys.readouterr().out, "DPMICSelector")
+    assert list(found) == ["{}/3 columns", "pass 2: {}/2 columns", "pass 3: {}/1 columns"]
+
+
+@pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])
+def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
+    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
+    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), DPForwardSelector(ledger=ledger), search]
+    for estimator in estimators:
+        with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
+            estimator.set_params(verbose=verbose).fit(X, Y)
+    assert ledger.spent() == (0, 0)
+
+
+def test_a_pass_is_told_in_at_most_ten_lines(capsys):
+    for total in (1, 3, 10, 11, 999):
+        assert list(Progress("name", 1).through(range(total), total, "columns")) == list(range(total))
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == min(total, 10)
+        assert lines[-1].startswith(f"[name] {total}/{total} columns, ")
+    list(SILENT.through(range(5), 5, "columns"))
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,394 @@
+"""A notebook shows what a fitted estimator has released and what it cost, and nothing else; with names escaped."""
+
+import html
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    DPForwardSelector,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateCorrelation,
+    PrivateGridSearch,
+    PrivatePC,
+    RandomizedParts,
+)
+
+N, D = 400, 30
+RNG = np.random.default_rng(0)
+X = RNG.random((N, D))
+Y = X[:, 4]
+NAMES = [f"column {j}" for j in range(D)]
+FRAME = pandas.DataFrame(X, columns=NAMES)
+PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
+SUPPORT = {"release": "support", "k": 3}
+GRID = {"dpmicselector__k": [1, 3]}
+
+
+def search(**parameters):
+    pipeline = make_pipeline(DPMICSelector(**PUBLIC, **SUPPORT, epsilon=2.0), Ridge())
+    return PrivateGridSearch(pipeline, GRID, n_subsets=4, **parameters)
+
+
+ESTIMATORS = {
+    "scorer": DPMICScorer(**PUBLIC, epsilon=100.0),
+    "gaussian": DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6),
+    "geometric": DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
+    "selector": DPMICSelector(k=2, **PUBLIC, epsilon=100.0),
+    "support": DPMICSelector(**PUBLIC, **SUPPORT),
+    "redundancy": DPMICSelector(**PUBLIC, **SUPPORT, redundancy=1.0),
+    "exponential": DPMICSelector(**PUBLIC, release="support", k=20, delta=0.01),
+    "correlation": PrivateCorrelation(),
+    "forward": DPForwardSelector(k=3),
+    "graph": PrivatePC(),
+    "search": search(),
+    "reports": RandomizedParts(epsilon=5.0, bounds=(0, 1)),
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays", "ignore:delta=0.01 is above")
+
+
+class Reader(HTMLParser):
+    """The facts, by name; the texts of rows of the other table, the marked among them; and all tags."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.tags, self.chosen, self._cell = [], [], [], None
+        self.feed(text)
+        self.facts = dict(self.tables[0])
+        self.rows = self.tables[1][1:] if len(self.tables) > 1 else []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+            self.chosen += [len(self.tables[-1])] * (("class", "chosen") in attributes)
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._cell = self.tables[-1][-1]
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self._cell = None
+
+    def handle_data(self, data):
+        if self._cell is not None:
+            self._cell[-1] += data
+
+
+def released(estimator):
+    """What is said below the diagram."""
+    return Reader(section(estimator))
+
+
+def section(estimator):
+    text = estimator._repr_html_()
+    return text[text.index('<div class="skdpmic-release">') :]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return {name: clone(estimator).fit(FRAME, Y) for name, estimator in ESTIMATORS.items()}
+
+
+# --- Where it is shown ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fitted_estimator_shows_its_release_below_the_diagram_of_scikit_learn(name, fitted):
+    estimator = fitted[name]
+    for text in (estimator._repr_html_(), estimator._repr_mimebundle_()["text/html"]):
+        assert 0 <= text.index("sk-top-container") < text.index('<div class="skdpmic-release">')
+        assert "What was released, and what it cost" in text
+    assert estimator._repr_mimebundle_()["text/plain"] == repr(estimator)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_unfitted_estimator_shows_the_diagram_only(name):
+    unfitted = clone(ESTIMATORS[name])
+    assert "sk-top-container" in unfitted._repr_html_()
+    assert "skdpmic-release" not in unfitted._repr_html_() + unfitted._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_where_text_is_to_be_displayed_there_is_no_html(name, fitted):
+    with config_context(display="text"):
+        assert not hasattr(fitted[name], "_repr_html_")
+        assert fitted[name]._repr_mimebundle_() == {"text/plain": repr(fitted[name])}
+
+
+def test_counts_that_are_not_published_show_in_no_release():
+    scorer = DPMICScorer(**PUBLIC).fit(FRAME, Y)
+    assert "skdpmic-release" not in scorer.partial_fit(FRAME, Y)._repr_html_()
+    assert released(scorer.publish()).facts["Cost"] == "ε = 1"
+
+
+# --- What is said ---------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_shown_best_first_with_their_intervals(fitted):
+    scorer = fitted["scorer"]
+    shown = released(scorer)
+    assert shown.facts["Released"] == "scores of 30 features, by mtv_r"
+    assert shown.facts["Cost"] == "ε = 100"
+    assert shown.facts["Noise"] == f"Laplace noise of scale {scorer.noise_scale_:.3g}, on each score"
+    assert shown.facts["Protects"] == "each of 400 records"
+    assert "Chosen" not in shown.facts
+    lower, upper = scorer.scores_interval(0.95)
+    best = np.argsort(scorer.ranking_)[:20]
+    expected = [[NAMES[j], f"{scorer.scores_[j]:.4f}", f"{lower[j]:.4f} to {upper[j]:.4f}"] for j in best]
+    assert shown.rows == expected
+    assert "and 10 more features" in section(scorer)
+
+
+def test_chosen_features_are_marked_by_a_word(fitted):
+    selector = fitted["selector"]
+    shown, chosen = released(selector), selector.get_feature_names_out().tolist()
+    assert shown.facts["Chosen"] == f"2 of 30 features: {', '.join(chosen)}"
+    assert {row[0] for row in shown.rows if row[-1] == "chosen"} == set(chosen)
+    assert shown.chosen == [2, 3]  # below the header
+    assert [row[-1] for row in shown.rows] == ["chosen"] * 2 + [""] * 18
+
+
+def test_a_choice_shows_names_in_order_and_no_scores(fitted):
+    selector = fitted["support"]
+    shown = released(selector)
+    in_order = [NAMES[j] for j in np.argsort(selector.ranking_, kind="stable")[:3]]
+    assert [row for row in shown.rows] == [[name, "chosen"] for name in in_order]
+    assert shown.facts["Released"] == "which 3 of 30 features are the best, in order, by mtv_r; no scores"
+    noise = f"one-sided exponential noise of scale {selector.noise_scale_:.3g}, on each score before the choice"
+    assert shown.facts["Noise"] == noise
+    assert released(fitted["redundancy"]).facts["Noise"].endswith("on each score before each choice")
+    assert released(fitted["exponential"]).facts["Noise"].startswith("Gumbel noise")
+
+
+def test_noise_and_cost_are_told_of_each_mechanism(fitted):
+    gaussian, geometric = released(fitted["gaussian"]), released(fitted["geometric"])
+    assert gaussian.facts["Cost"] == "ε = 1, δ = 1e-06"
+    assert gaussian.facts["Noise"].startswith("Gaussian noise of standard deviation")
+    assert geometric.facts["Noise"] == "geometric noise of scale 60 records, on each count"
+    assert all(len(row) == 2 for row in geometric.rows)  # no law of the scores is known, so they have no interval
+
+
+def test_correlations_are_shown_strongest_first(fitted):
+    estimator = fitted["correlation"]
+    shown, noisy = released(estimator), estimator.noisy_correlation_
+    assert len(shown.rows) == 20
+    values = [abs(float(row[2])) for row in shown.rows]
+    assert values == sorted(values, reverse=True)
+    for first, second, value, interval in shown.rows:
+        assert value == f"{noisy.loc[first, second]:.4f}"
+        lower, upper = (end.loc[first, second] for end in estimator.correlation_interval())
+        assert interval == f"{lower:.4f} to {upper:.4f}"
+    assert f"and {D * (D - 1) // 2 - 20} more pairs" in section(estimator)
+    assert shown.facts["Noise"].endswith("on each correlation")
+
+
+def test_edges_are_shown_with_their_direction_the_surest_first():
+    table = RNG.normal(size=(20_000, 4))
+    table[:, 2] += table[:, 0] + table[:, 1]
+    private = PrivatePC(alpha=1e-5).fit(pandas.DataFrame(table, columns=["<a>", "b", "c", "d"]))
+    shown = released(private)
+    assert sorted(row[:3] for row in shown.rows) == [["<a>", "→", "c"], ["b", "→", "c"]]
+    assert [row[3] for row in shown.rows] == [f"{private.p_values_.loc[row[0], row[2]]:.1g}" for row in shown.rows]
+    assert float(shown.rows[0][3]) <= float(shown.rows[1][3])
+    assert shown.facts["Released"] == "Kendall's correlations of 4 columns, from which the graph follows"
+    assert shown.facts["Noise"].endswith("on each correlation")
+    assert shown.facts["Edges"] == "2, by tests with alpha = 1e-05"
+    assert [row[:3] for row in released(PrivatePC().fit(table[:, [0, 2]])).rows] == [["feature 0", "—", "feature 1"]]
+
+
+def test_a_graph_of_labels_or_without_edges_says_so():
+    table = RNG.random((5000, 3)) < 0.5
+    shown = released(PrivatePC(alpha=1e-9).fit(table))
+    assert shown.facts["Released"] == "the two-way tables of 3 columns, from which the graph follows"
+    assert shown.facts["Noise"].endswith("on each count")
+    assert shown.facts["Edges"] == "0, by tests with alpha = 1e-09"
+    assert shown.rows == []
+
+
+def test_an_alpha_that_cannot_be_is_said_not_raised():
+    private = PrivatePC().fit(RNG.random((400, 3))).set_params(alpha=2)
+    assert released(private).facts["Edges"] == "alpha must be a number in (0, 1), got 2."
+
+
+def test_a_forward_order_is_shown_with_its_path(fitted):
+    selector = fitted["forward"]
+    shown = released(selector)
+    order = np.argsort(selector.ranking_)
+    assert [row[:2] for row in shown.rows] == [
+        [NAMES[j], f"{r2:.4f}"] for j, r2 in zip(order[:20], selector.r2_path_[:20], strict=True)
+    ]
+
+
+def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
+    shown = released(fitted["search"])
+    assert shown.facts["Chosen"] == f"dpmicselector__k={fitted['search'].best_params_['dpmicselector__k']}"
+    assert shown.facts["Cost"] == "ε = 3, for the choice and the private steps of the refit"
+    assert shown.rows == []
+    alone = search(refit=False, epsilon=math.inf).fit(FRAME, Y)
+    assert released(alone).facts["Cost"] == "ε = ∞, for the choice"
+    assert released(alone).facts["Noise"] == "none"
+
+
+def test_reports_show_what_each_transform_costs(fitted):
+    shown = released(fitted["reports"])
+    assert shown.facts["Released"] == "by each transform: noisy parts of 2 of 30 columns of each record"
+    assert shown.facts["Cost"] == "ε = 5, local, for each transform; ε = 2.5 a part"
+    assert shown.facts["Protects"] == "each record, from everybody who sees its reports"
+    assert shown.rows == [[name, "7"] for name in NAMES[:20]]
+    assert "an epsilon is infinite" in section(RandomizedParts(epsilon=math.inf, bounds=(0, 1)).fit(FRAME))
+    assert "random_state was set" in section(RandomizedParts(bounds=(0, 1), random_state=0).fit(FRAME))
+
+
+def test_people_are_told_from_records():
+    groups = np.arange(N) // 4
+    for rows, counted in ((1, "one of which counts"), (3, "3 of which count")):
+        scorer = DPMICScorer(**PUBLIC, max_rows_per_group=rows).fit(FRAME, Y, groups=groups)
+        assert released(scorer).facts["Protects"] == f"each of 100 people with all their rows, {counted}"
+
+
+def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
+    selector = clone(ESTIMATORS["selector"]).fit(FRAME, Y)
+    before = released(selector)
+    later = {"epsilon": 9.0, "statistic": "kendall", "mechanism": "geometric", "release": "support"}
+    after = released(selector.set_params(**later, max_rows_per_group=7, random_state=0))
+    assert after.facts == before.facts
+    assert after.rows == before.rows
+
+
+def test_what_a_level_of_false_discoveries_keeps_is_chosen():
+    selector = DPMICSelector(**PUBLIC, epsilon=100.0, fdr=0.1).fit(FRAME, Y)
+    assert "column 4" in released(selector).facts["Chosen"]
+    assert {row[0] for row in released(selector).rows if row[-1]} <= set(selector.get_feature_names_out())
+
+
+def test_a_choice_that_was_not_released_is_said_not_raised(fitted):
+    selector = clone(ESTIMATORS["support"]).fit(FRAME, Y).set_params(k=5)
+    shown = released(selector)
+    assert shown.facts["Chosen"].startswith("k must be at most 3")
+    assert len(shown.rows) == 3
+
+
+# --- Where there is no privacy --------------------------------------------------------------------------------------
+
+BROKEN = [
+    ({"random_state": 0}, "random_state was set"),
+    ({"epsilon": math.inf}, "an epsilon is infinite"),
+    ({"bounds": "data"}, "bounds was read from the data"),
+    ({"target_bounds": "data"}, "target_bounds was read from the data"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon", "bounds", "target_bounds"])
+@pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
+def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
+    fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
+    fit.set_params(random_state=None, epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
+    assert f'<p class="broken">No privacy: {why}' in section(fit)
+    assert released(fit).facts["Protects"] == "no one"
+    fit.fit(FRAME, Y)
+    assert "No privacy" not in section(fit)
+    assert released(fit).facts["Protects"] == "each of 400 records"
+
+
+def test_ranks_look_at_no_bounds_so_these_break_nothing():
+    assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
+
+
+@pytest.mark.parametrize("estimator", [PrivateCorrelation, DPForwardSelector, PrivatePC])
+def test_a_matrix_without_privacy_says_so(estimator):
+    with pytest.warns(PrivacyLeakWarning):
+        assert "random_state was set" in section(estimator(random_state=0).fit(FRAME, Y))
+    assert "an epsilon is infinite" in section(estimator(epsilon=math.inf).fit(FRAME, Y))
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_a_search_without_privacy_says_so_of_its_steps_too():
+    assert "random_state was set" in section(search(random_state=0).fit(FRAME, Y))
+    seeded = search()
+    seeded.set_params(estimator__dpmicselector__random_state=0)
+    assert "random_state was set" in section(seeded.fit(FRAME, Y))
+    assert "No privacy" not in section(search().fit(FRAME, Y))
+
+
+# --- Names are the user's -------------------------------------------------------------------------------------------
+
+NASTY = "<script>alert('x')</script>"
+
+
+@pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"search"}))
+def test_names_are_escaped(name):
+    names = [NASTY, "Größe & 尺寸", "long " * 60, *NAMES[3:]]
+    frame = pandas.DataFrame(np.c_[X[:, 4], X[:, 1:]], columns=names)
+    estimator = clone(ESTIMATORS[name]).set_params(epsilon=1e4).fit(frame, Y)
+    text = section(estimator)
+    assert "script" not in Reader(text).tags
+    assert NASTY not in text
+    assert html.escape(NASTY) in text
+
+
+def test_names_in_parameters_of_a_search_are_escaped():
+    frame = pandas.DataFrame(X[:, :3], columns=[NASTY, "b", "c"])
+    bounds = {NASTY: (0, 1), "b": (0, 1), "c": (0, 1)}
+    grid = {"dpmicselector__bounds": [bounds]}
+    text = section(search().set_params(param_grid=grid).fit(frame, Y))
+    assert "script" not in Reader(text).tags
+    assert "alert(" in text
+
+
+def test_parameters_of_any_length_are_shown_in_short():
+    grid = {"dpmicselector__categories": [{"column 0": list(range(1000))}]}
+    pipeline = make_pipeline(DPMICSelector(statistic="kendall", **SUPPORT), Ridge())
+    text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
+    assert "[0, 1, 2, 3" in text
+    assert len(text) < 6000
+
+
+# --- Nothing else ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["correlation", "forward", "graph"])
+def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
+    """Of scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
+    noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)
+    monkeypatch.setattr(
+        "skdpmic.correlation.concordance_noise.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
+    )
+    texts = []
+    for table in (FRAME, FRAME[::-1].reset_index(drop=True), FRAME**2):
+        text = clone(ESTIMATORS[name]).fit(table, Y)._repr_html_()
+        texts.append(re.sub(r"sk-(container-id|estimator-id)-[\w-]+", "", text))
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_showing_an_estimator_charges_no_ledger(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=2)
+    selector = DPMICSelector(**PUBLIC, k=2, ledger=ledger).fit(FRAME, Y)
+    before = (tmp_path / "ledger").read_bytes()
+    assert "skdpmic-release" in selector._repr_html_()
+    assert (tmp_path / "ledger").read_bytes() == before
+
+
+@pytest.mark.parametrize("n_features", [1, 20, 21, 500])
+def test_at_most_twenty_rows_are_shown_of_any_number_of_features(n_features):
+    table = np.random.default_rng(0).random((50, n_features))
+    scorer = DPMICScorer(statistic="kendall").fit(table, table[:, 0])
+    assert len(released(scorer).rows) == min(n_features, 20)
+    more = {1: None, 20: None, 21: "and 1 more feature<", 500: "and 480 more features<"}[n_features]
+    assert ("more feature" in section(scorer)) == (more is not None)
+    assert more is None or more in section(scorer)

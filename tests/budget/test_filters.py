@@ -1,0 +1,111 @@
+"""The sums of privacy filters: exact, never below what is spent, and joined only where that is valid."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from skdpmic.budget.filters import BasicFilter, Cost, ZCDPFilter
+from skdpmic.privacy import mechanisms
+from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
+
+
+@pytest.mark.parametrize("epsilon, times, limit", [(0.1, 10, 1.0), (0.7, 10, 7.0), (1e-3, 1000, 1.0), (0.3, 3, 0.9)])
+def test_costs_add_up_as_the_decimals_that_they_are_written_as(epsilon, times, limit):
+    basic = BasicFilter(limit, 0.0)
+    full = [Cost(epsilon, count=times)]
+    assert basic.accepts(full)
+    assert not basic.accepts([*full, Cost(1e-300)])
+    assert basic.spent(full) == (limit, 0.0)
+    assert basic.remaining(full) == (0.0, 0.0)
+
+
+def test_the_noise_reads_epsilon_as_the_ledger_does():
+    # One step of sensitivity at scale s costs 1 / s: ten fits at 0.1 cost 1 exactly, not 1 + 5e-17.
+    for epsilon in (0.1, 0.7, 1 / 3, 1e-3):
+        assert Fraction(1, mechanisms.scale_for_budget(epsilon, 1)) <= Fraction(repr(epsilon))
+    assert mechanisms.scale_for_budget(0.1, 10**30) == 10**31
+
+
+def test_reported_numbers_err_on_the_safe_side():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        costs = [Cost(float(e), count=int(c)) for e, c in zip(rng.random(5), rng.integers(1, 9, 5), strict=True)]
+        exact = sum(Fraction(repr(cost.epsilon)) * cost.count for cost in costs)
+        limit = BasicFilter(50.0, 0.0)
+        assert exact <= Fraction(repr(limit.spent(costs)[0])) <= exact * (1 + Fraction(1, 10**15))
+        assert limit.accepts([*costs, Cost(limit.remaining(costs)[0])])
+
+
+def test_deltas_add_up_too():
+    basic = BasicFilter(10.0, 1e-6)
+    assert basic.accepts([Cost(1.0, 5e-7, count=2)])
+    assert not basic.accepts([Cost(1.0, 5e-7, count=2), Cost(1.0, 1e-30)])
+    assert basic.accepts([Cost(1.0, 5e-7, count=2), Cost(1.0)])
+    assert basic.spent([Cost(1.0, 5e-7, count=2)]) == (2.0, 1e-6)
+
+
+@pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-6), (5.0, 1e-9), (0.1, 1e-3)])
+def test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon(epsilon, delta):
+    limit = ZCDPFilter(epsilon, delta)
+    rho = rho_for(epsilon, delta)
+    assert limit.accepts([Cost(epsilon, delta, rho)])
+    assert limit.accepts([Cost(9 * epsilon, delta, rho / 64, count=64)])
+    assert not limit.accepts([Cost(epsilon, delta, rho / 64, count=65)])
+    assert limit.accepts([Cost(epsilon / 4, count=4)])
+    assert not limit.accepts([Cost(epsilon / 4, count=4), Cost(1e-6, 1e-9, 1e-12)])  # neither way holds both
+    small = float(Fraction(math.sqrt(rho / 32)))  # 16 pure costs of rho / 64 each: past epsilon, within rho
+    assert limit.accepts([Cost(small, count=16), Cost(epsilon, delta, rho / 2)])
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_what_zcdp_says_is_spent_and_left_is_what_it_accepts(k):
+    limit = ZCDPFilter(2.0, 1e-6)
+    costs = [Cost(0.3, 1e-6, rho_for(0.3, 1e-6), count=k)]
+    epsilon, delta = limit.spent(costs)
+    assert delta == 1e-6
+    assert delta_of(rho_for(0.3, 1e-6) * k, epsilon) <= 1e-6 * (1 + 1e-9)
+    assert epsilon < 0.3 * k or k == 1
+    epsilon, delta = limit.remaining(costs)
+    assert limit.accepts([*costs, Cost(epsilon, delta, rho_for(epsilon, delta))])
+    more = epsilon * (1 + 1e-9)
+    assert not limit.accepts([*costs, Cost(more, delta, rho_for(more, delta))])
+
+
+def test_zcdp_says_the_smaller_total_of_pure_costs():
+    limit = ZCDPFilter(3.0, 1e-6)
+    assert limit.spent([]) == (0.0, 0.0)
+    assert limit.remaining([]) == (3.0, 1e-6)
+    assert limit.spent([Cost(1.0)]) == (1.0, 0.0)
+    assert limit.remaining([Cost(1.0)]) == (2.0, 0.0)  # as rho, 0.5 is past the limit
+    many = [Cost(0.01, count=200)]
+    assert limit.spent(many) == (epsilon_of(0.01, 1e-6), 1e-6)
+    assert limit.spent(many)[0] < 0.8
+
+
+def test_for_gaussian_noise_rho_never_adds_up_to_more_than_epsilon_and_delta_do():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        epsilons, deltas = 10 ** rng.uniform(-2, 1, size=4), 10 ** rng.uniform(-12, -2, size=4)
+        rho = sum(map(rho_for, epsilons, deltas))
+        assert delta_of(rho, epsilons.sum()) <= deltas.sum()
+
+
+def test_the_counterexample_to_taking_the_better_of_both_sums_while_looking_at_results():
+    epsilon, delta = 5.0, 1e-6
+    p, q = 100 * delta, 99 * delta  # of a published 1 on two neighbours
+    rho_bit = math.log(p / q) ** 2 / 2
+    assert p - q <= delta
+    randomised_response = Cost(epsilon)
+    bit, gaussian = Cost(1e-9, delta, rho_bit), Cost(1.0, delta, rho_for(epsilon, delta) - rho_bit - 1e-12)
+    assert BasicFilter(epsilon + 1e-9, delta).accepts([bit, randomised_response])  # after a 1
+    assert ZCDPFilter(epsilon, delta).accepts([bit, gaussian])  # after a 0
+    assert not ZCDPFilter(epsilon, delta).accepts([bit, randomised_response])  # so it does not take the better of both
+
+    after_1 = 1 / (1 + math.exp(-epsilon)) * (p - q)
+    left = epsilon - math.log((1 - p) / (1 - q))
+    half = math.sqrt(2 * gaussian.rho) / 2
+    after_0 = (1 - p) * (norm.cdf(half - left / (2 * half)) - math.exp(left) * norm.cdf(-half - left / (2 * half)))
+    assert after_1 + after_0 > 1.15 * delta

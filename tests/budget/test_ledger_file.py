@@ -1,0 +1,515 @@
+"""The file of a ledger: rot, second names, lost journals and full disks may cost a result, never a charge."""
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import pytest
+
+from skdpmic import BudgetLedger
+from skdpmic.budget import ledger_file
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.db"
+
+
+def uses(ledger):
+    """Everything that one can do with a ledger's file."""
+    return {
+        "spent": ledger.spent,
+        "remaining": ledger.remaining,
+        "entries": ledger.entries,
+        "charge": lambda: ledger.charge("x", 0.125),
+        "make": lambda: BudgetLedger(ledger.path, ledger.epsilon, ledger.delta),
+        "open": lambda: BudgetLedger.open(ledger.path),
+    }
+
+
+# --- What is no ledger, or no longer one --------------------------------------------------------------------------
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
+    ledger = BudgetLedger(tmp_path / "good", 10.0)
+    for _ in range(100):
+        ledger.charge("something to make the file longer", 0.1)
+    good = (tmp_path / "good").read_bytes()
+    with contextlib.closing(sqlite3.connect(tmp_path / "foreign")) as connection:
+        connection.execute("CREATE TABLE limits (epsilon)")
+    bad = {
+        "empty": b"",
+        "text": b"epsilon = 1",
+        "noise": random.Random(0).randbytes(8192),
+        "foreign": (tmp_path / "foreign").read_bytes(),
+        "cut": good[: len(good) // 2],
+        "overwritten": good[:4096] + bytes(len(good) - 4096),
+    }
+    for name, content in bad.items():
+        (tmp_path / name).write_bytes(content)
+        for make in (lambda path: BudgetLedger(path, 10.0), BudgetLedger.open):
+            with pytest.raises(ValueError, match=f"{name}' is not a privacy ledger"):
+                make(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content
+
+
+@pytest.mark.parametrize("version", [1, 7])
+def test_a_ledger_of_another_format_is_refused(path, version):
+    BudgetLedger(path, 1.0)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 2"):
+        BudgetLedger(path, 1.0)
+
+
+def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(path):
+    ledger = BudgetLedger(path, 1.0)
+    path.unlink()
+    for name, use in uses(ledger).items():
+        if name != "make":
+            with pytest.raises(OSError, match="cannot be used"):
+                use()
+    assert "unknown" in repr(ledger)
+    assert not path.exists()
+
+
+def test_a_ledger_replaced_by_one_with_other_limits_is_refused(path):
+    ledger = BudgetLedger(path, 1.0)
+    path.unlink()
+    BudgetLedger(path, 100.0)
+    with pytest.raises(ValueError, match="limits"):
+        ledger.charge("x", 0.1)
+
+
+def test_a_lock_that_is_never_released_is_an_error(path, monkeypatch):
+    monkeypatch.setattr(ledger_file, "_WAIT", 0.05)
+    ledger = BudgetLedger(path, 1.0)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OSError, match="database is locked"):
+            ledger.charge("x", 0.1)
+    ledger.charge("x", 0.1)
+    assert len(ledger.entries()) == 1
+
+
+def test_a_ledger_in_a_folder_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"there is no folder '{tmp_path}/missing'"):
+        BudgetLedger(tmp_path / "missing" / "budget.db", 1.0)
+    assert os.listdir(tmp_path) == []
+
+
+# --- Rot ----------------------------------------------------------------------------------------------------------
+
+
+def filled(path, n_entries=20):
+    """A ledger with charges of all kinds."""
+    ledger = BudgetLedger(path, 1000.0, 0.5)
+    for i in range(n_entries):
+        ledger.charge(f"charge {i}" * 20, 1 + i / 10, i % 3 * 1e-7, rho=0.25 if i % 3 else None, n=100 + i, d=i)
+    return ledger
+
+
+def read_whole(path):
+    """Limits and entries, or None if they are refused."""
+    try:
+        with ledger_file.open_ledger_file(str(path), "DEFERRED") as file:
+            return file.limits, file.entries
+    except (ValueError, OSError):
+        return None
+
+
+@contextlib.contextmanager
+def flipped(path, bit):
+    """The file with one bit changed."""
+    with open(path, "r+b", buffering=0) as file:  # in place: a file that is written anew is slow on some systems
+        content = file.read()
+        file.seek(bit // 8)
+        file.write(bytes([content[bit // 8] ^ 1 << bit % 8]))
+        yield
+        file.seek(0)
+        file.write(content)
+        file.truncate()
+
+
+def assert_nothing_changes_silently(path, bits):
+    whole = read_whole(path)
+    n_refused = 0
+    for bit in bits:
+        with flipped(path, bit):
+            found = read_whole(path)
+            assert found in (whole, None), bit
+            n_refused += found is None
+    return n_refused
+
+
+def test_no_bit_can_flip_and_change_what_is_read(path):
+    # Without digests, one flip in 80 to 500 lowers the total, and nobody notices. Here, 1,580 flips or more.
+    filled(path)
+    bits = range(0, 8 * path.stat().st_size, 83)
+    assert len(bits) >= 1500
+    assert assert_nothing_changes_silently(path, bits) > 300
+
+
+@pytest.mark.slow
+def test_no_bit_at_all_can_flip_and_change_what_is_read(path):
+    # Free space is all zero: there, one bit of every 16th byte.
+    filled(path)
+    content = path.read_bytes()
+    bits = [8 * i + b for i, byte in enumerate(content) for b in (range(8) if byte else [i // 16 % 8][: i % 16 == 0])]
+    assert assert_nothing_changes_silently(path, bits) > 20_000
+
+
+@pytest.mark.slow
+def test_no_charge_is_lost_that_is_written_to_a_file_with_a_flipped_bit(path):
+    ledger = filled(path)
+    whole = ledger.entries()
+    n_charged = 0
+    for bit in range(0, 8 * path.stat().st_size, 83):
+        with flipped(path, bit), contextlib.suppress(ValueError, OSError):
+            ledger.charge("x" * 100, 0.5)
+            n_charged += 1
+            *before, entry = read_whole(path)[1]
+            assert before == whole
+            assert (entry.what, entry.epsilon) == ("x" * 100, 0.5)
+    assert n_charged > 500
+
+
+def test_a_page_that_a_charge_could_get_lost_in_is_an_error_now(path):
+    ledger = filled(path, 5)
+    count_of_free_bytes = 2 * 4096 + 7  # in the header of the third page, that of the entries
+    with flipped(path, 8 * count_of_free_bytes), pytest.raises(ValueError, match="pages are not in order"):
+        ledger.charge("x", 0.5)
+    ledger.charge("x", 0.5)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ("UPDATE entries SET epsilon = epsilon * (1 - 1.2e-16) WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET delta = 0 WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET rho = NULL WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET what = 'Charge 2' WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET n = NULL WHERE id = 3", "entry 3 was changed or lost"),
+        ("DELETE FROM entries WHERE id = 1", "entry 1 was changed or lost"),
+        ("DELETE FROM entries WHERE id = 3", "entry 3 was changed or lost"),
+        ("DELETE FROM entries WHERE id = 5", "what follows entry 4 was changed or lost"),
+        ("DELETE FROM entries", "what follows entry 0 was changed or lost"),
+        ("UPDATE entries SET id = 7 WHERE id = 5", "entry 5 was changed or lost"),
+        ("UPDATE limits SET epsilon = 2000", "limits were changed"),
+        ("UPDATE limits SET composition = 'basic'", "limits were changed"),
+        ("DELETE FROM limits", "limits was changed or lost"),
+        ("UPDATE head SET path = x'00'", "what follows entry 5"),
+        ("UPDATE head SET path = 'a'", "head was changed"),
+        ("DELETE FROM head", "head was changed or lost"),
+        ("ALTER TABLE entries ADD COLUMN extra", "tables were changed"),
+        ("CREATE VIEW extra AS SELECT 1", "tables were changed"),
+    ],
+)
+def test_an_error_says_what_was_changed(path, change, message):
+    ledger = filled(path, 5)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        assert connection.execute("SELECT epsilon FROM entries WHERE id = 3").fetchone() == (1.2,)
+        connection.execute(change)
+    before = path.read_bytes()
+    for use in uses(ledger).values():
+        with pytest.raises(ValueError, match=f"budget.db' is not a privacy ledger, or is damaged .*{message}"):
+            use()
+    assert path.read_bytes() == before
+
+
+def test_an_older_entry_in_the_place_of_a_newer_one_is_noticed(path):
+    ledger = filled(path, 5)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for column in ("what", "time", "epsilon", "delta", "n", "d", "rho", "digest"):
+            connection.execute(
+                f"UPDATE entries SET {column} = (SELECT {column} FROM entries WHERE id = 2) WHERE id = 5"
+            )
+    with pytest.raises(ValueError, match="entry 5 was changed or lost"):
+        ledger.spent()
+
+
+def test_whatever_can_be_charged_can_be_read_again(path):
+    ledger = BudgetLedger(path, 1e300, -0.0)
+    for what in ("", "\0after", "\U0001f600 \u0378 'quoted'\n", 7):
+        for n in (None, 0, -1, 2**63 - 1):
+            ledger.charge(what, 5e-100, -0.0, rho=-0.0, n=n)
+    for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
+        ledger.charge("large and small", epsilon)
+    assert len(BudgetLedger.open(path).entries()) == 21
+    with pytest.raises(ValueError, match="surrogates"):
+        ledger.charge("\ud800", 1.0)
+    assert len(ledger.entries()) == 21
+
+
+# --- Names and journals -------------------------------------------------------------------------------------------
+
+WRITE_AND_DIE = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 1")  # so pages go to the file, and to the journal, before the end
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE entries SET what = upper(what) WHERE id = (SELECT max(id) FROM entries)")
+connection.execute("UPDATE entries SET what = upper(what)")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+kills = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+
+
+@pytest.fixture
+def torn(path):
+    """A ledger with 30 spent, and half a write, which only the journal beside it can undo."""
+    ledger = BudgetLedger(path, 1000.0)
+    for _ in range(60):
+        ledger.charge("x" * 1000, 0.5)
+    whole = path.read_bytes()
+    writer = subprocess.run([sys.executable, "-c", WRITE_AND_DIE, str(path)], check=False)
+    assert writer.returncode == -signal.SIGKILL
+    assert journal_of(path).stat().st_size > 4096
+    assert path.read_bytes() != whole
+    return ledger
+
+
+def journal_of(path):
+    return path.with_name(path.name + "-journal")
+
+
+@kills
+def test_half_a_write_is_undone(torn):
+    assert torn.spent() == (30.0, 0.0)
+    assert {entry.what for entry in torn.entries()} == {"x" * 1000}
+    torn.charge("after", 0.5)
+    assert torn.spent() == (30.5, 0.0)
+
+
+@pytest.mark.parametrize("charged_as", ["old", "new"])
+def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
+    ledger = BudgetLedger(path, 1.0)
+    ledger.charge("x", 0.25)
+    other = path.with_name("other.db")
+    os.link(path, other)
+    before = path.read_bytes()
+    for name in (path, other):
+        ledger.path = str(name)
+        for use in uses(ledger).values():
+            with pytest.raises(OSError, match=rf"{name.name}' has 2 names \(hard links\).* Remove all but"):
+                use()
+    assert path.read_bytes() == before
+    (other if charged_as == "old" else path).unlink()
+    ledger = BudgetLedger.open(path if charged_as == "old" else other)
+    ledger.charge("x", 0.25)
+    assert ledger.spent() == (0.5, 0.0)
+
+
+@kills
+def test_a_charge_through_a_hard_link_cannot_be_undone_by_the_journal_of_the_other_name(path, torn):
+    # Without the refusal, the charge of 100 is accepted, and gone when the file is next opened by its first name.
+    other = path.with_name("other.db")
+    os.link(path, other)
+    with pytest.raises(OSError, match="has 2 names"):
+        BudgetLedger.open(other).charge("through a link", 100.0)
+    path.unlink()
+    with pytest.raises(OSError, match=f"was last written as '{path}', and '{path}-journal' is still there"):
+        BudgetLedger.open(other)
+    os.link(other, path)
+    other.unlink()
+    assert torn.spent() == (30.0, 0.0)
+
+
+@kills
+def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
+    # Without the refusal, the charge of 100 is accepted, and gone when the file is renamed back.
+    other = path.with_name("other.db")
+    path.rename(other)
+    torn.path = str(other)
+    before = other.read_bytes()
+    message = (
+        f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or that file to '{other}-journal'"
+    )
+    for use in uses(torn).values():
+        with pytest.raises(OSError, match=message):
+            use()
+    assert other.read_bytes() == before
+    journal_of(path).rename(journal_of(other))
+    assert torn.spent() == (30.0, 0.0)
+
+
+@kills
+def test_a_ledger_that_was_renamed_back_to_its_journal_is_whole(path, torn):
+    other = path.with_name("other.db")
+    path.rename(other)
+    with pytest.raises(OSError, match="last written as"):
+        BudgetLedger.open(other)
+    other.rename(path)
+    assert torn.spent() == (30.0, 0.0)
+
+
+@kills
+def test_half_a_write_whose_journal_is_lost_is_an_error(path, torn):
+    journal_of(path).unlink()
+    with pytest.raises(ValueError, match="is damaged"):
+        torn.spent()
+
+
+@kills
+def test_a_copy_of_a_ledger_that_has_a_journal_is_refused_until_that_is_gone(path, torn):
+    copy = path.with_name("copy.db")
+    copy.write_bytes(path.read_bytes())
+    with pytest.raises(OSError, match=f"last written as '{path}'.* Open '{path}' first"):
+        BudgetLedger.open(copy)
+    assert BudgetLedger.open(path).spent() == (30.0, 0.0)
+    copy.write_bytes(path.read_bytes())
+    assert BudgetLedger.open(copy).spent() == (30.0, 0.0)
+
+
+@kills
+def test_no_new_ledger_is_made_where_the_journal_of_another_lies(path, torn):
+    # SQLite would write the pages of the old one into the new one.
+    path.unlink()
+    with pytest.raises(FileExistsError, match=f"'{path}-journal' belongs to a ledger that was there"):
+        BudgetLedger(path, 1000.0)
+    assert os.listdir(path.parent) == [path.name + "-journal"]
+
+
+def test_a_ledger_can_be_moved_and_remembers_where_it_was_last_charged(path, tmp_path):
+    ledger = BudgetLedger(path, 1.0)
+    (tmp_path / "folder").mkdir()
+    for i, name in enumerate(("second.db", "folder/third.db", "second.db")):
+        os.rename(ledger.path, tmp_path / name)
+        ledger = BudgetLedger(tmp_path / name, 1.0)
+        ledger.charge("moved", 0.25)
+        assert ledger.spent() == (0.25 * (i + 1), 0.0)
+    path.with_name("second.db").rename(path)
+    journal_of(tmp_path / "folder/third.db").touch()  # these have nothing to undo for it
+    journal_of(path).touch()
+    assert BudgetLedger.open(path).spent() == (0.75, 0.0)
+    journal_of(tmp_path / "second.db").touch()
+    with pytest.raises(OSError, match=r"last written as '.*second.db'"):
+        BudgetLedger.open(path)
+
+
+def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_names(path, monkeypatch):
+    # As through a bind mount: the journal that is there is also the one that SQLite looks for.
+    ledger = BudgetLedger(path, 1.0)
+    mounted = path.parent.with_name("mounted")
+    mounted.symlink_to(path.parent)
+    monkeypatch.setattr(os.path, "realpath", os.path.abspath)
+    through_mount = BudgetLedger.open(mounted / path.name)
+    assert through_mount.path != ledger.path
+    with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
+        file.append(ledger_file.LedgerEntry("x", "now", 0.5, 0.0, None, None, None))
+        assert journal_of(path).exists()
+        monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
+        assert through_mount.spent() == (0.0, 0.0)
+    assert through_mount.spent() == (0.5, 0.0)
+
+
+# --- Making it ----------------------------------------------------------------------------------------------------
+
+
+def test_a_ledger_can_be_opened_while_its_maker_has_not_removed_the_first_name(path, monkeypatch):
+    link, opened = os.link, []
+
+    def link_and_open(draft, path):
+        link(draft, path)
+        assert os.stat(path).st_nlink == 2
+        opened.append(BudgetLedger(path, 1.0))
+        opened[0].charge("early", 0.25)
+
+    monkeypatch.setattr(os, "link", link_and_open)
+    ledger = BudgetLedger(path, 1.0)
+    assert opened == [ledger]
+    assert ledger.spent() == (0.25, 0.0)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_maker_that_is_killed_before_it_removes_the_first_name_leaves_a_ledger(path):
+    BudgetLedger(path, 1.0)
+    os.link(path, path.with_name(".ledger-of-the-dead"))
+    path.with_name(".ledger-of-another").write_bytes(path.read_bytes())
+    assert BudgetLedger(path, 1.0).spent() == (0.0, 0.0)
+    assert sorted(os.listdir(path.parent)) == [".ledger-of-another", path.name]
+
+
+def test_of_many_that_make_one_ledger_at_once_all_have_the_same(tmp_path, monkeypatch):
+    # As processes do, they share nothing but the folder. Whoever is late meets a file that was charged.
+    monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
+    for i in range(10):
+        path, together, errors = tmp_path / f"{i}.db", threading.Barrier(8), []
+
+        def make_and_charge(path=path, together=together, errors=errors):
+            together.wait()
+            try:
+                BudgetLedger(path, 1.0).charge("x", 0.125)
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=make_and_charge) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert BudgetLedger.open(path).spent() == (1.0, 0.0)
+    assert sorted(os.listdir(tmp_path)) == [f"{i}.db" for i in range(10)]
+
+
+# --- Writing it ---------------------------------------------------------------------------------------------------
+
+
+class SyncSpy(sqlite3.Connection):
+    """Notes, at each commit, to which file it goes, and how that will be synced."""
+
+    def execute(self, sql, *arguments):
+        if sql == "COMMIT":
+            _, _, file = super().execute("PRAGMA database_list").fetchone()
+            (mode,) = super().execute("PRAGMA synchronous").fetchone()
+            self.seen.append((os.path.basename(file), mode))
+        return super().execute(sql, *arguments)
+
+
+def test_every_charge_and_the_end_of_its_journal_are_on_disk_before_it_returns(path, monkeypatch):
+    monkeypatch.setattr(SyncSpy, "seen", [], raising=False)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=SyncSpy))
+    ledger = BudgetLedger(path, 1.0)
+    SyncSpy.seen.clear()
+    ledger.charge("x", 0.5)
+    assert SyncSpy.seen == [(path.name, 3)]  # 3 is EXTRA
+
+
+@contextlib.contextmanager
+def files_up_to(size):
+    """No file can grow past that many bytes, as if the disk were full."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_disk_that_fills_up_anywhere_in_a_charge_loses_nothing(path):
+    # Up to 12,000 bytes, it is the journal that cannot be written; after that, the file, which is then half written.
+    ledger = filled(path, 5)
+    before, size = ledger.entries(), path.stat().st_size
+    for room in range(0, size, 512):
+        with files_up_to(room), pytest.raises(OSError, match=r"budget\.db' cannot be used"):
+            ledger.charge("x" * 5000, 0.5)
+        assert ledger.entries() == before
+    with files_up_to(4 * size):
+        ledger.charge("x" * 5000, 0.5)
+    assert ledger.entries()[:-1] == before
+    assert len(ledger.entries()) == 6
+
+
+def test_no_ledger_is_made_on_a_full_disk(path):
+    for room in range(0, 16384, 2048):
+        with files_up_to(room), pytest.raises(OSError, match=r"budget\.db' cannot be used"):
+            BudgetLedger(path, 1.0)
+        assert os.listdir(path.parent) == []

@@ -1,0 +1,57 @@
+"""All Kendall sums of a table are those of plain loops over pairs of records."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.correlation.concordance import concordances
+from skdpmic.statistics.ranks.kernels import mid_ranks
+
+
+def sign(difference):
+    return (difference > 0) - (difference < 0)
+
+
+def by_plain_loops(columns):
+    return [
+        sum(sign(x[a] - x[b]) * sign(y[a] - y[b]) for a, b in combinations(range(len(x)), 2))
+        for i, x in enumerate(columns)
+        for y in columns[i:]
+    ]
+
+
+def table(n, rng):
+    """Columns of every kind: distinct, two and three values, nearly all tied, constant, infinite ends."""
+    return [
+        rng.normal(size=n),
+        rng.integers(2, size=n).astype(float),
+        rng.integers(3, size=n) - 1.5,
+        (np.arange(n) == n // 2).astype(float),
+        np.full(n, 7.0),
+        np.where(rng.random(n) < 0.3, -np.inf, rng.normal(size=n)),
+        np.arange(n, 0.0, -1.0),
+    ]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 30])
+def test_the_sums_are_those_of_plain_loops(n):
+    columns = table(n, np.random.default_rng(n))
+    found = concordances([mid_ranks(column) for column in columns])
+    assert found.dtype == np.int64
+    assert found.tolist() == by_plain_loops([column.tolist() for column in columns])
+
+
+def test_of_many_records_they_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4)) @ rng.normal(size=(4, 4))
+    found = concordances([mid_ranks(column) for column in X.T]) * 2 / (2000 * 1999)
+    above = zip(*np.triu_indices(4), strict=True)
+    np.testing.assert_allclose(found, [stats.kendalltau(X[:, i], X[:, j]).statistic for i, j in above], atol=1e-12)
+
+
+def test_the_number_of_jobs_changes_nothing():
+    columns = table(3000, np.random.default_rng(0))
+    ranks = [mid_ranks(column) for column in columns]
+    np.testing.assert_array_equal(concordances(ranks), concordances(ranks, n_jobs=2))

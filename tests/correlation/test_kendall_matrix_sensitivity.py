@@ -1,0 +1,216 @@
+"""All Kendall sums of a table together: their sensitivity over all small tables, and the noise that covers it."""
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from skdpmic.correlation.concordance import concordances
+from skdpmic.correlation.concordance_noise import NoisyConcordances
+from skdpmic.privacy.composition import rho_for, rho_of_scale
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.statistics.ranks.kernels import mid_ranks
+from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity, kendall_sensitivity
+from tests.privacy.laws import gaussian_p_value
+from tests.privacy.test_audit_gaussian import exact_epsilon
+
+# --- All small tables ------------------------------------------------------------------------------------------------
+#
+# The records that neighbours share are in some order by each column, with ties; what is replaced may be at any place
+# between or beside them. To turn a column upside down changes the signs of its sums, and to exchange columns their
+# order, neither of which matters.
+
+
+def orders_up_to_reversal(n, distinct):
+    """All orders of n records as levels, of each and its reverse the one that comes first."""
+    orders = [
+        levels
+        for n_levels in ([n] if distinct else range(1, n + 1))
+        for levels in product(range(n_levels), repeat=n)
+        if len(set(levels)) == n_levels
+    ]
+    return [levels for levels in orders if levels <= tuple(max(levels) - level for level in levels)]
+
+
+def with_replaced(levels, m, distinct):
+    """The columns that have m more records, at every place: (n_places, n + m). Levels are doubled to make room."""
+    top = 2 * max(levels)
+    places = range(-2 * m + 1, top + 2 * m) if m > 1 else range(-1, top + 2)
+    replaced = [place for place in product(places, repeat=m) if not distinct or (m == 1 and place[0] % 2)]
+    return np.array([(*(2 * level for level in levels), *place) for place in replaced])
+
+
+def sums(columns_by_place):
+    """Kendall sums of every choice of a place in each column: (n_choices, p (p + 1) / 2), exact in float32."""
+    signs = [np.sign(columns[:, :, None] - columns[:, None, :]) for columns in columns_by_place]
+    n = columns_by_place[0].shape[1]
+    above = np.triu_indices(n, 1)
+    signs = [of_column[:, above[0], above[1]] for of_column in signs]  # (n_places, n_pairs)
+    p = len(signs)
+    grids = np.meshgrid(*(np.arange(len(of_column)) for of_column in signs), indexing="ij")
+    chosen = [of_column[grid.ravel()] for of_column, grid in zip(signs, grids, strict=True)]
+    return np.column_stack([(chosen[i] * chosen[j]).sum(axis=1) for i in range(p) for j in range(i, p)])
+
+
+def largest_squared_change(n, p, distinct=False, m=1):
+    largest = 0
+    for others in combinations_with_replacement(orders_up_to_reversal(n - m, distinct), p):
+        of_choices = sums([with_replaced(levels, m, distinct) for levels in others]).astype(np.float32)
+        squares = (of_choices**2).sum(axis=1)
+        for block in np.array_split(np.arange(len(of_choices)), max(1, len(of_choices) ** 2 // 10**7)):
+            distances = squares[block, None] + squares - 2 * of_choices[block] @ of_choices.T
+            largest = max(largest, int(distances.max()))
+    return largest
+
+
+SMALL = [(2, p) for p in range(2, 7)] + [(3, 2), (3, 3), (3, 4), (4, 2), (5, 2)]
+SMALL += [pytest.param(*size, marks=pytest.mark.slow) for size in ((3, 5), (4, 3))]
+
+
+@pytest.mark.parametrize("n, p", SMALL)
+def test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far(n, p):
+    assert largest_squared_change(n, p) == kendall_matrix_squared_sensitivity(p, n)
+
+
+@pytest.mark.parametrize("n, p", [(3, 2), (3, 3), (4, 2), (4, 3), (5, 2)])
+def test_of_all_small_tables_without_ties_none_moves_the_sums_further_and_one_as_far(n, p):
+    assert largest_squared_change(n, p, distinct=True) == kendall_matrix_squared_sensitivity(p, n)
+
+
+@pytest.mark.parametrize("n, p, m", [(3, 2, 2), (4, 2, 2)])
+def test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far(n, p, m):
+    assert largest_squared_change(n, p, m=m) == kendall_matrix_squared_sensitivity(p, n, m)
+
+
+def squared_change_of_a_pair(signs, others):
+    p = len(signs)
+    return sum((signs[i] * signs[j] - others[i] * others[j]) ** 2 for i in range(p) for j in range(i, p))
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 5])
+def test_each_step_of_the_proof_for_one_pair_of_records(p):
+    # f columns change their sign, g keep it, z are tied before, after, or both.
+    largest = 0
+    for signs, others in product(product((-1, 0, 1), repeat=p), repeat=2):
+        if signs < others:
+            f = sum(a == -b != 0 for a, b in zip(signs, others, strict=True))
+            g = sum(a == b != 0 for a, b in zip(signs, others, strict=True))
+            z = p - f - g
+            change = squared_change_of_a_pair(signs, others)
+            assert change <= 4 * f * g + (f + g) * z + z * (z + 1) // 2 <= 4 * (p**2 // 4)
+            largest = max(largest, change)
+    assert largest == 4 * (p**2 // 4)
+
+
+def test_the_bound_of_the_proof_is_largest_without_ties_whatever_the_number_of_columns():
+    for p in range(2, 60):
+        for z in range(p + 1):
+            for f in range(p - z + 1):
+                assert 4 * f * (p - z - f) + (p - z) * z + z * (z + 1) // 2 <= 4 * (p**2 // 4)
+
+
+def test_a_diagonal_alone_would_move_which_is_why_there_are_two_columns():
+    assert squared_change_of_a_pair((0,), (1,)) == 1 > 4 * (1**2 // 4)
+
+
+def extremes(n, p, signs=None):
+    """Neighbours whose matrices are as far apart as can be: the first record is above all others, then half below."""
+    signs = np.ones(p) if signs is None else signs
+    here, there = np.zeros((n, p)), np.zeros((n, p))
+    here[0] = there[0] = signs
+    there[0, : p // 2] *= -1
+    return here, there
+
+
+@pytest.mark.parametrize("n, p", [(4, 2), (7, 5), (20, 12), (301, 3)])
+def test_the_kernel_attains_it_at_any_size(n, p):
+    here, there = (concordances([mid_ranks(column) for column in table.T]) for table in extremes(n, p))
+    assert ((here - there) ** 2).sum() == kendall_matrix_squared_sensitivity(p, n)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_random_neighbour_moves_the_sums_further(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        n, p = rng.integers(3, 12), rng.integers(2, 7)
+        here = rng.integers(rng.integers(2, 9), size=(n, p)).astype(float)
+        there = here.copy()
+        there[rng.integers(n)] = rng.choice([-1.0, 0.5, 3.5, 9.0], size=p)
+        moved = [concordances([mid_ranks(column) for column in table.T]) for table in (here, there)]
+        assert ((moved[0] - moved[1]) ** 2).sum() <= kendall_matrix_squared_sensitivity(p, n)
+
+
+def test_it_is_the_formula_and_of_one_pair_of_columns_that_of_kendall():
+    for n, p in product((2, 3, 10, 12_345, 2**31 - 1), (2, 3, 24, 25, 1000)):
+        squared = kendall_matrix_squared_sensitivity(p, n)
+        of_taus = Fraction(squared, (n * (n - 1) // 2) ** 2)
+        assert of_taus == Fraction(4, n) ** 2 * (p * p // 4)
+        if p == 2 and n >= 4:
+            assert math.sqrt(of_taus) == pytest.approx(kendall_sensitivity(n))
+    for n, m in ((10, 2), (30, 5), (8, 8)):
+        pairs = math.comb(n, 2) - math.comb(n - m, 2)  # those with a row of the person
+        assert kendall_matrix_squared_sensitivity(6, n, m) == 4 * 9 * pairs**2
+
+
+# --- The mechanism ----------------------------------------------------------------------------------------------------
+
+BUDGETS = [(1.0, 1e-6), (0.1, 1e-9), (3.0, 1e-3)]
+
+
+@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+@pytest.mark.parametrize("n, p, m", [(10, 2, 1), (1000, 25, 1), (1000, 24, 5), (2**31 - 1, 3, 1)])
+def test_the_noise_is_the_least_integer_that_keeps_to_rho(n, p, m, epsilon, delta):
+    squared, rho = kendall_matrix_squared_sensitivity(p, n, m), Fraction(rho_for(epsilon, delta))
+    mechanism = NoisyConcordances.for_budget(epsilon, delta, p, n, m)
+    assert rho_of_scale(mechanism.scale, squared, 1) <= rho < rho_of_scale(mechanism.scale - 1, squared, 1)
+    assert mechanism.noise_scale == mechanism.scale / math.comb(n, 2)
+
+
+def test_the_noise_is_about_nine_columns_over_the_rows():
+    for n, p in ((3000, 25), (100_000, 8)):
+        assert NoisyConcordances.for_budget(1.0, 1e-6, p, n).noise_scale == pytest.approx(9.05 * p / n, rel=0.01)
+
+
+@pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
+@pytest.mark.parametrize("n, p", [(3, 4), (4, 5)])
+def test_all_sums_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(n, p, epsilon, delta):
+    # By the law of the sum of the floor(p^2 / 4) noises of what moves, on which the likelihood ratio depends alone.
+    scale = NoisyConcordances.for_budget(epsilon, delta, p, n).scale
+    n_moving, steps = p**2 // 4, 2 * (n - 1)
+    assert 5 / 6 * epsilon < exact_epsilon(scale, n_moving, steps, delta) <= epsilon
+    for share in (0.8, 0.5, 1 / math.sqrt(2)):  # the last is as if a pair of columns counted once in two triangles
+        assert exact_epsilon(max(1, int(share * scale)), n_moving, steps, delta) > 1.02 * epsilon
+    one_column_less = NoisyConcordances.for_budget(epsilon, delta, p - 1, n).scale  # as if the target were left out
+    assert exact_epsilon(one_column_less, n_moving, steps, delta) > 1.02 * epsilon
+
+
+def test_every_sum_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
+    # alpha = 1e-3, 15,000 draws, fixed seed.
+    mechanism = NoisyConcordances(scale=700, n_pairs=10**6)
+    released = mechanism.release(np.full(15_000, 12_345), entropy_source(0))
+    noise = np.rint(released * 10**6).astype(int) - 12_345
+    assert gaussian_p_value(noise, 700**2) > 1e-3
+    assert gaussian_p_value(noise, 350**2) < 1e-12
+    assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 4 / math.sqrt(len(noise))
+
+
+def test_infinite_epsilon_adds_no_noise():
+    mechanism = NoisyConcordances.for_budget(math.inf, 1e-6, 5, 100)
+    totals = np.arange(-7, 8)
+    assert mechanism.noise_scale == mechanism.margin(0.95) == 0
+    assert mechanism.release(totals, entropy_source(0)).tolist() == [total / 4950 for total in totals]
+
+
+@pytest.mark.parametrize("scale", [1, 3, 10**5])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_margins_cover_as_often_as_they_say(scale, confidence):
+    # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
+    mechanism = NoisyConcordances(scale, n_pairs=10**7)
+    released = mechanism.release(np.full(20_000, 10**6), entropy_source(1))
+    coverage = np.mean(np.abs(released - 0.1) <= mechanism.margin(confidence))
+    error = 4 * math.sqrt(confidence * (1 - confidence) / 20_000)
+    assert coverage > confidence - error
+    if scale > 100:
+        assert coverage < confidence + error

@@ -1,0 +1,366 @@
+"""PrivateCorrelation: what goes in, what comes out, what it costs."""
+
+import math
+import re
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+from sklearn.base import clone
+
+from skdpmic import BudgetError, BudgetLedger, DPForwardSelector, PrivacyLeakWarning, PrivateCorrelation
+from skdpmic.correlation.concordance_noise import NoisyConcordances
+from skdpmic.privacy.composition import rho_for
+from tests.naive_ranks import naive_tau
+
+N, D = 60, 4
+X = np.random.default_rng(0).normal(size=(N, D))
+X[:, 1] += X[:, 0]
+EXACT = {"epsilon": math.inf}
+
+
+def exact(table, **parameters):
+    return PrivateCorrelation(**EXACT, **parameters).fit(table)
+
+
+def taus_of(columns):
+    return np.array([[float(naive_tau(list(x), list(y))) if x is not y else 1.0 for y in columns] for x in columns])
+
+
+# --- What comes out -------------------------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_kendalls_tau_of_each_two_columns():
+    fitted = exact(X)
+    np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(X.T.tolist()), atol=1e-15)
+    np.testing.assert_allclose(fitted.correlation_, fitted.noisy_correlation_, atol=1e-12)
+    np.testing.assert_array_equal(fitted.untied_shares_, 1.0)
+    assert fitted.noise_scale_ == 0
+    assert fitted.n_features_in_ == D
+    assert not hasattr(fitted, "feature_names_in_")
+    assert not hasattr(fitted, "n_groups_")
+
+
+def test_ties_count_nothing_and_their_shares_tell_tau_b():
+    tied = np.random.default_rng(0).integers(3, size=(N, 3)).astype(float)
+    fitted = exact(tied)
+    np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(tied.T.tolist()), atol=1e-15)
+    assert (fitted.untied_shares_ < 0.8).all()
+    tau_b = fitted.noisy_correlation_[0, 1] / math.sqrt(fitted.untied_shares_[0] * fitted.untied_shares_[1])
+    assert tau_b == pytest.approx(stats.kendalltau(tied[:, 0], tied[:, 1]).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_seed_gives_one_matrix_whatever_n_jobs(n_jobs):
+    table = np.random.default_rng(0).normal(size=(2000, 5))
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
+        fitted = PrivateCorrelation(random_state=0, n_jobs=n_jobs).fit(table)
+    with pytest.warns(PrivacyLeakWarning):
+        again = PrivateCorrelation(random_state=0).fit(table)
+    np.testing.assert_array_equal(fitted.noisy_correlation_, again.noisy_correlation_)
+    np.testing.assert_array_equal(fitted.correlation_, again.correlation_)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
+    # alpha = 1e-3 by a Kolmogorov-Smirnov test of 40 x 10 standardised noises, fixed seed.
+    table = np.random.default_rng(0).normal(size=(300, 5))
+    truth, above = exact(table).noisy_correlation_, np.triu_indices(5, 1)
+    noises, source = [], np.random.RandomState(0)
+    for _ in range(40):
+        fitted = PrivateCorrelation(epsilon=2.0, delta=1e-5, random_state=source).fit(table)
+        noises.append((fitted.noisy_correlation_ - truth)[above] / fitted.noise_scale_)
+        np.testing.assert_array_equal(fitted.noisy_correlation_, fitted.noisy_correlation_.T)
+    assert fitted.noise_scale_ == pytest.approx(
+        4 / 300 * math.sqrt(6 / (2 * rho_for(2.0, 1e-5))), rel=1e-3
+    )  # whole pairs
+    assert stats.kstest(np.ravel(noises), stats.norm.cdf).pvalue > 1e-3
+    assert abs(np.corrcoef(np.array(noises).T) - np.eye(10)).max() < 0.65
+    assert fitted.privacy_spent_ == (2.0, 1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_the_projection_is_never_farther_from_the_truth():
+    # Of 20 releases, fixed seeds: 16 and more are nearer by a twentieth or more.
+    table = np.random.default_rng(0).normal(size=(500, 8)) @ np.random.default_rng(1).normal(size=(8, 8))
+    truth, closer = exact(table).correlation_, []
+    for seed in range(20):
+        fitted = PrivateCorrelation(epsilon=0.5, random_state=seed).fit(table)
+        assert np.linalg.eigvalsh(fitted.correlation_)[0] > -1e-12
+        nearest, noisy = (np.linalg.norm(m - truth) for m in (fitted.correlation_, fitted.noisy_correlation_))
+        assert nearest <= noisy * (1 + 1e-9)
+        closer.append(nearest < 0.95 * noisy)
+    assert sum(closer) > 15
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_intervals_hold_the_correlation_as_often_as_they_say():
+    # 60 fits of 10 correlations, confidence 0.8, fixed seed: within 4 standard errors, alpha = 6e-5.
+    table = np.random.default_rng(0).normal(size=(2000, 5))
+    truth, above = exact(table).noisy_correlation_, np.triu_indices(5, 1)
+    covered, source = [], np.random.RandomState(0)
+    for _ in range(60):
+        lower, upper = PrivateCorrelation(random_state=source).fit(table).correlation_interval(0.8)
+        covered.append(((lower <= truth) & (truth <= upper))[above])
+    assert abs(np.mean(covered) - 0.8) < 4 * math.sqrt(0.16 / 600)
+    assert (lower.diagonal() == 1).all()
+    assert (upper.diagonal() == 1).all()
+    assert (lower >= -1).all()
+    assert (upper <= 1).all()
+
+
+def test_intervals_without_noise_are_points_and_confidence_is_checked():
+    fitted = exact(X)
+    for end in fitted.correlation_interval():
+        np.testing.assert_array_equal(end, fitted.noisy_correlation_)
+    for confidence in (0, 1, -0.5, "0.95", None, math.nan):
+        with pytest.raises(ValueError, match=re.escape(f"confidence must be a number in (0, 1), got {confidence!r}")):
+            fitted.correlation_interval(confidence)
+
+
+def test_pearson_of_normal_columns():
+    rng = np.random.default_rng(0)
+    truth = np.array([[1, 0.7, -0.4], [0.7, 1, 0], [-0.4, 0, 1]])
+    table = np.exp(rng.multivariate_normal(np.zeros(3), truth, 50_000, method="cholesky"))  # rising: nothing changes
+    np.testing.assert_allclose(PrivateCorrelation().fit(table).pearson_correlation(), truth, atol=0.02)
+
+
+# --- Tables of every kind -------------------------------------------------------------------------------------------
+
+
+def frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    yield frame
+    polars = pytest.importorskip("polars")
+    yield polars.DataFrame(X, schema=["a", "b", "c", "d"])
+    yield polars.DataFrame(X, schema=["a", "b", "c", "d"]).lazy()
+    pyarrow = pytest.importorskip("pyarrow")
+    yield pyarrow.Table.from_pandas(frame)
+    yield pyarrow.Table.from_pandas(frame).to_reader()  # which can be read once only
+
+
+def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
+    expected = exact(X).correlation_
+    for frame in frames():
+        kind = {"LazyFrame": "DataFrame", "RecordBatchReader": "Table"}.get(type(frame).__name__, type(frame).__name__)
+        fitted = exact(frame)
+        matrices = [fitted.correlation_, fitted.noisy_correlation_, fitted.pearson_correlation()]
+        for matrix in (*matrices, *fitted.correlation_interval()):
+            assert type(matrix).__name__ == kind
+            names = matrix.column_names if kind == "Table" else list(matrix.columns)
+            assert names == ["a", "b", "c", "d"]
+            assert matrix.shape == (4, 4)
+        np.testing.assert_allclose(np.array(fitted.correlation_), expected, atol=1e-12)
+        assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+
+
+def test_pandas_has_the_names_as_index_too_whatever_they_are():
+    pandas = pytest.importorskip("pandas")
+    for names in (["a", "b", "c", "d"], [3, 1, 2, 0]):
+        matrix = exact(pandas.DataFrame(X, columns=names)).correlation_
+        assert matrix.index.tolist() == matrix.columns.tolist() == names
+        assert matrix.loc[names[0], names[1]] == matrix.iloc[0, 1]
+        assert pandas.api.types.is_float_dtype(matrix.dtypes.iloc[0])
+
+
+def test_lists_and_sparse_matrices_are_read_as_arrays():
+    table = np.where(X > 0.5, X, 0)
+    expected = exact(table).noisy_correlation_
+    for same in (
+        table.tolist(),
+        table.astype(np.float64),
+        *(kind(table) for kind in (sparse.csr_array, sparse.csc_matrix)),
+    ):
+        np.testing.assert_array_equal(exact(same).noisy_correlation_, expected)
+
+
+def test_missing_values_come_first_and_are_equal():
+    table = X.copy()
+    table[:10, 0] = table[5:20, 1] = np.nan
+    placed = np.where(np.isnan(table), -100.0, table)
+    np.testing.assert_array_equal(exact(table).noisy_correlation_, exact(placed).noisy_correlation_)
+
+
+def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry():
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["low", "middle", "high", "other", None], size=N)
+    place = np.array([{"low": 0, "middle": 1, "high": 2, "other": 3, None: -1}[label] for label in labels], dtype=float)
+    expected = exact(np.column_stack([place, X[:, 0] + place])).noisy_correlation_
+    order = ["low", "middle", "high"]
+    frame = polars.DataFrame({"level": labels.tolist(), "x": X[:, 0] + place})
+    found = exact(frame, categories={"level": order}).noisy_correlation_
+    np.testing.assert_array_equal(np.array(found), expected)
+    declared = frame.with_columns(polars.col("level").cast(polars.Enum([*order, "other"])))
+    np.testing.assert_array_equal(np.array(exact(declared).noisy_correlation_), expected)
+    with pytest.raises(ValueError, match="text in \\['level'\\], which must be numbers"):
+        exact(frame)
+
+
+def test_dates_are_in_order():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"day": pandas.Timestamp("2020-01-01") + pandas.to_timedelta(X[:, 0], unit="D"), "x": X[:, 1]}
+    )
+    np.testing.assert_array_equal(exact(frame).noisy_correlation_, exact(X[:, :2]).noisy_correlation_)
+
+
+# --- Persons ----------------------------------------------------------------------------------------------------------
+
+
+def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
+    rows, groups = np.repeat(X, 3, axis=0), np.repeat(np.arange(N), 3)
+    fitted = PrivateCorrelation(epsilon=math.inf, max_rows_per_group=3).fit(rows, groups=groups)
+    np.testing.assert_array_equal(fitted.noisy_correlation_, exact(rows).noisy_correlation_)
+    assert fitted.n_groups_ == N
+    one_each = PrivateCorrelation(epsilon=math.inf, max_rows_per_group=1).fit(rows, groups=groups)
+    np.testing.assert_array_equal(one_each.noisy_correlation_, exact(X).noisy_correlation_)
+    noisy = PrivateCorrelation(max_rows_per_group=3).fit(rows, groups=groups)
+    assert noisy.noise_scale_ == NoisyConcordances.for_budget(1.0, 1e-6, D, 3 * N, 3).noise_scale
+    assert noisy.noise_scale_ > PrivateCorrelation().fit(rows).noise_scale_ * 2.9
+
+
+def test_groups_and_max_rows_are_given_together():
+    with pytest.raises(ValueError, match="groups must say whose each row is"):
+        PrivateCorrelation(max_rows_per_group=2).fit(X)
+    with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 where groups are given"):
+        PrivateCorrelation().fit(X, groups=np.arange(N))
+
+
+# --- Cost, and what is refused before it ------------------------------------------------------------------------------
+
+
+def test_a_ledger_is_charged_once_with_the_rho_of_the_release(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
+    PrivateCorrelation(epsilon=0.5, delta=1e-6, ledger=ledger).fit(X)
+    (entry,) = ledger.entries()
+    assert (entry.what, entry.epsilon, entry.delta) == ("PrivateCorrelation, kendall, gaussian", 0.5, 1e-6)
+    assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), N, D)
+
+
+def test_a_full_ledger_refuses_before_anything_is_computed(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 0.4, delta=1e-6)
+
+    def compute(*arguments):
+        raise AssertionError("computed before the charge")
+
+    monkeypatch.setattr("skdpmic.correlation.kendall_release.concordances", compute)
+    private = PrivateCorrelation(ledger=ledger)
+    before = dict(vars(private))
+    with pytest.raises(BudgetError):
+        private.fit(X)
+    assert vars(private) == before
+
+
+WRONG = [
+    ({"epsilon": 0}, "epsilon must be a number > 0"),
+    ({"epsilon": "1"}, "epsilon must be a number > 0"),
+    ({"delta": 0.0}, r"delta must be a number in \(0, 1\), got 0\.0"),
+    ({"delta": 1}, r"delta must be a number in \[0, 1\)|delta must be a number in \(0, 1\)"),
+    ({"max_rows_per_group": 0}, "max_rows_per_group must be None or an int >= 1, got 0"),
+    ({"ledger": "budget.db"}, "ledger must be"),
+    ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
+    ({"random_state": -1}, "random_state must be None"),
+    ({"categories": {7: ["a", "b"]}}, "categories must have entries for features of X only"),
+    ({"categories": {0: ["a"]}}, "categories of feature 0 must be a list or array of at least 2"),
+]
+
+
+def assert_refused(estimator, table, error, message, ledger):
+    before = vars(estimator).copy()
+    with pytest.raises(error, match=message):
+        estimator.fit(table, X[: len(X), 0])
+    assert vars(estimator).keys() == before.keys()
+    assert all(vars(estimator)[name] is before[name] for name in before)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("change, message", WRONG)
+def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, kind, is_fitted, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = kind().fit(X, X[:, 0]) if is_fitted else kind()
+        estimator.set_params(**({"ledger": ledger} | change))
+        assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
+
+
+@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+def test_wrong_tables_are_refused_without_a_charge_or_a_change(kind, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    array = pytest.importorskip("dask.array")
+    tables = [
+        (X[:3], ValueError, "minimum of 4 is required"),
+        (np.where(X > 2, np.inf, X), ValueError, "infinity"),
+        (np.ma.masked_array(X), TypeError, "masked array"),
+        (np.full(X.shape, "text"), ValueError, "could not convert string to float"),
+        (array.from_array(X, chunks=20), TypeError, "X must be in memory, as ranks in a piece"),
+        (X + 1j, ValueError, "Complex data not supported"),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for table, error, message in tables:
+            assert_refused(kind(ledger=ledger), table, error, message, ledger)
+
+
+def test_one_column_has_no_correlations():
+    with pytest.raises(ValueError, match=r"1 feature\(s\) .* while a minimum of 2 is required by PrivateCorrelation"):
+        PrivateCorrelation().fit(X[:, :1])
+
+
+@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="k=10 is greater")
+        with pytest.raises(
+            UserWarning, match=r"noise drowns everything: with n_samples=60, n_features=4 and epsilon=0\.1"
+        ):
+            kind(epsilon=0.1, ledger=ledger).fit(X, X[:, 0])
+        assert ledger.entries() == []
+        kind(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
+    assert len(ledger.entries()) == 1
+    with pytest.warns(UserWarning, match="noise drowns everything") as caught:
+        kind(epsilon=0.1).set_params(**({"k": 1} if kind is DPForwardSelector else {})).fit(X, X[:, 0])
+    assert caught[0].filename == __file__
+
+
+def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charge(tmp_path, monkeypatch):
+    monkeypatch.setattr("skdpmic.correlation.kendall_release.MAX_RECORDS", N - 1)
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
+        PrivateCorrelation(ledger=ledger).fit(X)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+def test_a_delta_above_one_over_n_is_told(kind):
+    with pytest.warns(UserWarning, match="delta=0.1 is above 1 / n"):
+        kind(delta=0.1).fit(X, X[:, 0])
+
+
+def test_the_noise_is_known_before_there_is_a_table(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+    private = PrivateCorrelation(epsilon=0.7, delta=1e-5, ledger=ledger)
+    assert private.noise_scale_for(N, D) == clone(private).fit(X).noise_scale_
+    selector = DPForwardSelector(k=1, epsilon=0.7, delta=1e-5)
+    assert selector.noise_scale_for(N, D) == selector.fit(X, X[:, 0]).noise_scale_
+    people = PrivateCorrelation(max_rows_per_group=2)
+    assert people.noise_scale_for(N // 2, D) == people.fit(X, groups=np.arange(N) // 2).noise_scale_
+    assert len(ledger.entries()) == 1
+    for wrong in ({"n_samples": 3}, {"n_samples": 10.5}, {"n_features": 1}, {"n_features": True}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):
+            private.noise_scale_for(**({"n_samples": 10, "n_features": 5} | wrong))
+    assert DPForwardSelector().noise_scale_for(100, 1) > 0
+
+
+def test_the_text_is_short():
+    assert repr(PrivateCorrelation(epsilon=0.5)) == "PrivateCorrelation(epsilon=0.5)"
+    fitted = exact(X)
+    assert repr(fitted) == "PrivateCorrelation(epsilon=inf)"
+    assert len(fitted._repr_html_()) < 40_000

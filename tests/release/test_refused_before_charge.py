@@ -1,0 +1,287 @@
+"""What public arguments alone decide is refused before a ledger is charged, and leaves everything as it was."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    chatterjee_laplace,
+    conditional_kendall_laplace,
+    conditional_spearman_laplace,
+    distance_correlation_laplace,
+    dp_mic_classif,
+    dp_mic_regression,
+    kendall_laplace,
+    mic_e_laplace,
+    mic_r_geometric,
+    mic_r_laplace,
+    mtv_r_laplace,
+    spearman_laplace,
+)
+from skdpmic.pairs import mic
+from skdpmic.privacy.mechanisms import LaplaceMechanism
+
+pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
+
+N = 60
+NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1)}
+CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2]}
+
+
+def table():
+    X = np.random.default_rng(0).random((N, 3))
+    return X, X[:, 1] ** 2
+
+
+def labelled():
+    X, y = table()
+    return X, (3 * y).astype(int)
+
+
+def dask_table():
+    array = pytest.importorskip("dask.array")
+    return tuple(array.from_array(part, chunks=(20, *part.shape[1:])) for part in table())
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "budget.db", 100.0)
+
+
+def assert_refused(estimator, method, arguments, ledger, error, message):
+    """Refused without a charge or a change, the estimator being new and being fitted."""
+    for fitted in (False, True):
+        if fitted:
+            good = type(estimator)(**NUMBERS).fit(*table())
+            estimator = good.set_params(**estimator.get_params())
+        before = vars(estimator).copy()
+        with pytest.raises(error, match=message):
+            getattr(estimator, method)(*arguments)
+        assert vars(estimator).keys() == before.keys()
+        assert all(vars(estimator)[name] is before[name] for name in before)
+    assert ledger.entries() == []
+
+
+# --- Sizes that nobody can use, or pay for ------------------------------------------------------------------------
+
+TOO_LARGE = [
+    ({"B": 1e12}, r"B must be at most 1,000 cells with n_samples=60, got 1000000000000\.0"),
+    ({"B": 1e300}, "B must be at most 1,000 cells"),
+    ({"B": 1001}, "B must be at most 1,000 cells"),
+    ({"c": 1e12}, r"c must be at most \S+ with B=\S+ with n_samples=60, as master .* at most 1,000 parts, got 1"),
+    ({"c": 1e300}, "c must be at most"),
+    ({"c": 1e308}, "c must be at most"),
+    ({"B": 1000, "c": 33}, r"c must be at most 32\.2581 with B=1000"),
+    ({"mechanism": "gaussian", "delta": 1e-6, "c": 1e12}, "c must be at most"),
+    (
+        {"mechanism": "geometric", "c": 1e5},
+        r"c must be at most [0-9.]+ with .*a noisy table has at most 100 parts a side",
+    ),
+    ({"mechanism": "geometric", "c": 1e308}, "c must be at most"),
+    ({"mechanism": "geometric", "B": 1e12}, "B must be at most"),
+]
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_too_large_grids_of_numbers_are_refused(kind, change, message, ledger):
+    assert_refused(kind(**NUMBERS, ledger=ledger, **change), "fit", table(), ledger, ValueError, message)
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_too_large_grids_of_classes_are_refused(kind, change, message, ledger):
+    estimator = kind(**CLASSES, ledger=ledger, **change)
+    assert_refused(estimator, "fit", labelled(), ledger, ValueError, message.partition(" ")[0] + " must be at most")
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+def test_too_large_grids_are_refused_for_a_choice_of_features(change, message, ledger):
+    if "mechanism" not in change:
+        selector = DPMICSelector(k=1, release="support", **NUMBERS, ledger=ledger, **change)
+        assert_refused(selector, "fit", table(), ledger, ValueError, message)
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+def test_too_large_grids_are_refused_where_records_come_in_pieces(change, message, ledger):
+    name = message.partition(" ")[0]
+    if change.keys() == {"B", "c"}:
+        return  # allowed in a sketch, which may come to hold more records
+    scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
+    assert_refused(scorer, "fit", dask_table(), ledger, ValueError, f"{name} must be at most")
+    assert_refused(scorer, "partial_fit", (*table(), N), ledger, ValueError, f"{name} must be at most")
+    with pytest.raises(ValueError, match=f"{name} must be at most"):
+        DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3)
+    kind = {key: value for key, value in change.items() if key not in ("B", "c")}
+    sketch = DPMICScorer(**NUMBERS, **kind).empty_sketch(N, n_features=3)
+    arguments = (sketch.update(*table()),)
+    assert_refused(scorer, "fit_sketch", arguments, ledger, ValueError, f"{name} must be 'auto'")
+
+
+PAIRS = {
+    "laplace": (mic_r_laplace, {"bounds": ((0, 1), (0, 1))}),
+    "geometric": (mic_r_geometric, {"bounds": ((0, 1), (0, 1))}),
+    "mass": (mic_e_laplace, {}),
+}
+
+
+@pytest.mark.parametrize("change, message", [case for case in TOO_LARGE if "mechanism" not in case[0]])
+@pytest.mark.parametrize("name", PAIRS)
+def test_too_large_grids_of_a_pair_are_refused(name, change, message, ledger):
+    function, public = PAIRS[name]
+    if name == "mass" and "c" in change:
+        return  # more master parts than records are as many as records
+    with pytest.raises(ValueError, match=message.partition(" ")[0] + " must be at most"):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public, **change)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("correction", ["none", 1, True, np.array(["miller-madow"])])
+def test_a_correction_that_does_not_exist_is_refused_for_a_pair(correction, ledger):
+    function, public = PAIRS["laplace"]
+    with pytest.raises(ValueError, match="correction must be None or 'miller-madow', got"):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, correction=correction, **public)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+def test_too_large_grids_are_refused_by_the_function_forms(change, message, ledger):
+    name = message.partition(" ")[0]
+    with pytest.raises(ValueError, match=f"{name} must be at most"):
+        dp_mic_regression(*table(), epsilon=1, ledger=ledger, **NUMBERS, **change)
+    with pytest.raises(ValueError, match=f"{name} must be at most"):
+        dp_mic_classif(*labelled(), epsilon=1, ledger=ledger, **CLASSES, **change)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("change, message", TOO_LARGE)
+def test_too_large_grids_are_refused_in_a_private_search(change, message, ledger):
+    name = message.partition(" ")[0]
+    search = PrivateGridSearch(DPMICScorer(**NUMBERS, **change), {}, scoring=lambda *_: 1.0, ledger=ledger)
+    before = vars(search).copy()
+    with pytest.raises(ValueError, match=f"{name} must be at most"):
+        search.fit(*table())
+    assert vars(search) == before
+    assert ledger.entries() == []
+
+
+def test_a_mass_partition_takes_any_c(ledger):
+    x, y = table()[0][:, 1], table()[1]
+    here, there = (mic_e_laplace(x, y, epsilon=math.inf, c=c, ledger=None) for c in (N, 1e300))
+    assert here == there
+
+
+# --- Whatever else goes wrong in what is made of public numbers ----------------------------------------------------
+
+
+def out_of_memory(*arguments, **parameters):
+    raise MemoryError("too large")
+
+
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("release.kinds.LaplaceMechanism.for_budget", {}),
+        ("release.kinds.GaussianMechanism.for_budget", {"mechanism": "gaussian", "delta": 1e-6}),
+        ("release.kinds.GeometricMechanism.for_budget", {"mechanism": "geometric"}),
+        ("statistics.mic.statistic.TableScorer", {"mechanism": "geometric"}),
+        ("statistics.mic.statistic.entropy_table", {}),
+        ("statistics.mic.statistic.largest_rounding_error", {}),
+        ("statistics.mic.statistic.mic_r_group_sensitivity", {}),
+        ("statistics.measure.grid_sensitivity", {}),
+    ],
+)
+def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkeypatch):
+    scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
+    sketch = DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3).update(*table())
+    pieces = DPMICScorer(**NUMBERS, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
+    monkeypatch.setattr(f"skdpmic.{name}", out_of_memory)
+    for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), pieces.publish):
+        with pytest.raises(MemoryError):
+            release()
+    assert ledger.entries() == []
+    assert "_sketch" in vars(pieces)
+
+
+def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
+    selector = DPMICSelector(k=1, release="support", ledger=ledger, **NUMBERS)
+    monkeypatch.setattr("skdpmic.release.kinds.top_k_for_budget", out_of_memory)
+    with pytest.raises(MemoryError):
+        selector.fit(*table())
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "name, broken",
+    [
+        *[("laplace", broken) for broken in ("continuous_grids", "rounding_error", "entropy_table", "laplace_noise")],
+        *[("mass", broken) for broken in ("mass_plan", "rounding_error", "entropy_table", "laplace_noise")],
+        *[("geometric", broken) for broken in ("resolve_parts", "TableScorer", "GeometricMechanism")],
+    ],
+)
+def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledger, monkeypatch):
+    function, public = PAIRS[name]
+    if broken.endswith("Mechanism"):
+        monkeypatch.setattr(getattr(mic, broken), "for_budget", out_of_memory)
+    else:
+        monkeypatch.setattr(mic, broken, out_of_memory)
+    with pytest.raises(MemoryError):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "function, public",
+    [
+        (mtv_r_laplace, {"bounds": ((0, 1), (0, 1))}),
+        (kendall_laplace, {}),
+        (spearman_laplace, {}),
+        (chatterjee_laplace, {}),
+        (distance_correlation_laplace, {}),
+        (conditional_kendall_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
+        (conditional_spearman_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
+    ],
+)
+def test_the_noise_of_every_pair_is_made_before_the_charge(function, public, ledger, monkeypatch):
+    monkeypatch.setattr(LaplaceMechanism, "for_budget", out_of_memory)
+    with pytest.raises(MemoryError):
+        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
+    assert ledger.entries() == []
+
+
+def test_mtv_r_is_never_given_more_parts_than_are_of_use(ledger):
+    x, y = table()[0][:, 1], table()[1]
+    public = {"bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
+    assert mtv_r_laplace(x, y, c=1e300, **public) == mtv_r_laplace(x, y, c=10_000, **public)
+    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60, got 1e\\+300"):
+        mtv_r_laplace(x, y, B=1e300, ledger=ledger, **public)
+    assert ledger.entries() == []
+
+
+# --- What is not refused ---------------------------------------------------------------------------------------------
+
+
+def test_a_sketch_for_many_records_is_published_if_few_come(ledger):
+    scorer = DPMICScorer(B=1500, c=1, ledger=ledger, **NUMBERS)
+    scorer.partial_fit(*table(), n_expected=2000).publish()
+    assert scorer.B_ == 1500
+    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60"):
+        scorer.fit(*table())
+    assert len(ledger.entries()) == 1
+
+
+def test_dask_collections_are_limited_by_their_own_number_of_rows(ledger):
+    array = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X, y = rng.random((2000, 1)), rng.random(2000)
+    lazy = [array.from_array(part, chunks=(1000, *part.shape[1:])) for part in (X, y)]
+    scorer = DPMICScorer(B=1500, c=1, epsilon=math.inf, **NUMBERS)
+    np.testing.assert_array_equal(scorer.fit(*lazy).scores_, scorer.fit(X, y).scores_)
+    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60"):
+        scorer.set_params(ledger=ledger).fit(*dask_table())
+    assert ledger.entries() == []

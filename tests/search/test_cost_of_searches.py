@@ -1,0 +1,471 @@
+"""What search_cost says before a search is what its fits cost and what its ledger is charged."""
+
+import math
+import warnings
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaggingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePOut,
+    PredefinedSplit,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    check_cv,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateGridSearch,
+    dp_mic_regression,
+    search_cost,
+)
+from skdpmic.privacy.parameters import exact
+
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+N = 60
+
+
+def table(n):
+    rng = np.random.default_rng(0)
+    return rng.random((n, 3)), rng.random(n)
+
+
+def pipeline(**parameters):
+    selector = DPMICSelector(**{"k": 1, "epsilon": 0.1} | PUBLIC | parameters)
+    return Pipeline([("select", selector), ("model", Ridge())])
+
+
+GRID = {"select__B": [8, 9, 10], "model__alpha": [0.1, 1, 10, 100]}  # 12 candidates
+
+
+def test_twelve_candidates_and_five_folds_cost_what_the_theory_says():
+    for cv in (5, None, KFold(5, shuffle=True)):
+        cost = search_cost(GridSearchCV(pipeline(epsilon=1.0), GRID, cv=cv))
+        assert (cost.epsilon, cost.delta) == (12 * 4 * 1.0 + 1.0, 0.0)
+        assert (cost.n_fits, cost.charged_epsilon, cost.charged_delta) == (61, 61.0, 0.0)
+    cost = search_cost(GridSearchCV(pipeline(epsilon=1.0), GRID, cv=5, refit=False))
+    assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (48.0, 60, 60.0)
+
+
+def test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest():
+    grid = {"select__epsilon": [0.1, 0.2, 0.7], "select__k": [1, 2]}
+    cost = search_cost(GridSearchCV(pipeline(), grid, cv=3))
+    assert cost.epsilon == 2 * 1.0 * 2 + 0.7
+    assert cost.charged_epsilon == 2 * 1.0 * 3 + 0.7
+    assert cost.n_fits == 6 * 3 + 1
+
+
+def test_deltas_are_summed_too():
+    cost = search_cost(GridSearchCV(pipeline(delta=1e-6), {"select__delta": [1e-6, 2e-6]}, cv=5))
+    assert (cost.delta, cost.charged_delta) == (14e-6, 17e-6)
+
+
+def test_infinite_epsilon_is_an_infinite_cost():
+    cost = search_cost(GridSearchCV(pipeline(), {"select__epsilon": [0.1, math.inf]}))
+    assert cost.epsilon == cost.charged_epsilon == math.inf
+
+
+def test_every_private_estimator_in_the_pipeline_counts():
+    scorer = DPMICScorer(epsilon=0.2, **PUBLIC)
+    nested = make_pipeline(
+        ColumnTransformer([("one", make_pipeline(DPMICSelector(epsilon=0.1)), [0, 1]), ("rest", "passthrough", [2])]),
+        make_union(SelectKBest(scorer), SelectKBest(partial(dp_mic_regression, epsilon=0.4, **PUBLIC))),
+        Ridge(),
+    )
+    cost = search_cost(GridSearchCV(nested, {"ridge__alpha": [1, 2]}, cv=2))
+    assert cost.epsilon == float(Fraction(7, 10) * 3)
+    assert cost.n_fits == 3 * (2 * 2 + 1)
+    grid = {"featureunion__selectkbest-1__score_func__epsilon": [1.2]}
+    assert search_cost(GridSearchCV(nested, grid, cv=2)).epsilon == 1.7 * 2
+
+
+def test_a_grid_may_replace_a_whole_step():
+    grid = [
+        {"select": ["passthrough"]},
+        {"select": [DPMICSelector(epsilon=0.5), SelectKBest(DPMICScorer(epsilon=0.3))]},
+        {"select__epsilon": [0.25], "model": ["passthrough", Ridge()]},
+    ]
+    cost = search_cost(GridSearchCV(pipeline(), grid, cv=2))
+    assert cost.epsilon == 0.5 + 0.3 + 0.25 * 2 + 0.5
+    assert cost.n_fits == 2 * 4 + 1
+    with pytest.warns(UserWarning, match="sees no private estimator"):
+        assert search_cost(GridSearchCV(pipeline(), {"select": [None]})).n_fits == 0
+
+
+def test_a_search_over_a_single_private_estimator():
+    assert search_cost(GridSearchCV(DPMICScorer(epsilon=0.5), {"B": [8, 9]}, cv=2)).epsilon == 1.5
+
+
+def test_what_fits_an_unknown_number_of_times_is_refused():
+    search = GridSearchCV(BaggingRegressor(pipeline()), {"n_estimators": [2]})
+    with pytest.raises(ValueError, match="how many times BaggingRegressor fits the private estimator"):
+        search_cost(search)
+
+
+def test_a_private_search_inside_another_search_is_refused(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_subsets=2, ledger=ledger)
+    for search in (
+        GridSearchCV(inner, {"n_subsets": [2, 3]}),
+        GridSearchCV(make_pipeline(inner), {}),
+        GridSearchCV(pipeline(), {"model": [inner]}),
+    ):
+        with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside another search costs"):
+            search_cost(search)
+    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_subsets=2, ledger=ledger)
+    with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside"):
+        outer.fit(*table(60))
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("estimator", [None, 3, Ridge, PrivateGridSearch(Ridge(), {}), partial(dp_mic_regression)])
+def test_what_is_no_estimator_and_no_search_is_refused(estimator):
+    with pytest.raises(TypeError, match=r"estimator must be an estimator to be fitted as it is, or a .*, got"):
+        search_cost(estimator)
+
+
+# --- Cross-validations, and single fits ---------------------------------------------------------------------------
+
+
+def scorers():
+    """Private estimators in several places, and what one fit of all costs."""
+    scorer = DPMICScorer(epsilon=0.2, **PUBLIC)
+    yield pipeline(epsilon=0.3), (0.3, 0.0, 1)
+    yield scorer, (0.2, 0.0, 1)
+    yield make_pipeline(SelectKBest(scorer, k=1), DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge()), (0.7, 0.0, 2)
+    yield pipeline(epsilon=1.0, mechanism="gaussian", delta=1e-6), (1.0, 1e-6, 1)
+
+
+def with_ledger(estimator, ledger):
+    """The estimator, all private steps of which write to the ledger."""
+    names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "ledger"]
+    return estimator.set_params(**dict.fromkeys(names, ledger))
+
+
+@pytest.mark.parametrize("estimator, of_a_fit", list(scorers()))
+def test_a_cross_validation_charges_a_ledger_what_was_said(estimator, of_a_fit, tmp_path):
+    epsilon, delta, n_private = of_a_fit
+    for i, (cv, run) in enumerate([
+        (None, lambda fitted, cv: fitted.fit(*table(N))),
+        (4, lambda fitted, cv: cross_validate(fitted, *table(N), cv=cv, scoring=ZERO, return_estimator=True)),
+        (KFold(3, shuffle=True), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
+        (ShuffleSplit(2), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
+    ]):  # fmt: skip
+        ledger = BudgetLedger(tmp_path / f"{i}.db", 100.0, delta=0.1, composition="basic")
+        cost = search_cost(estimator, cv=cv)
+        run(with_ledger(clone(estimator), ledger), cv)
+        assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
+        assert len(ledger.entries()) == cost.n_fits
+        n_fits = 1 if cv is None else check_cv(cv).get_n_splits()
+        n_trainings = n_fits - 1 if isinstance(cv, int | KFold) else n_fits
+        assert cost.n_fits == n_fits * n_private
+        assert cost.epsilon == pytest.approx(n_trainings * epsilon)
+        assert cost.delta == pytest.approx(n_trainings * delta)
+
+
+def ZERO(estimator, X, y=None):
+    """A score of anything that was fitted."""
+    return 0.0
+
+
+def test_a_cross_validation_costs_as_a_search_of_one_candidate_without_refit():
+    for cv in (2, KFold(5), RepeatedKFold(n_splits=4, n_repeats=3), LeavePOut(2), TimeSeriesSplit(4)):
+        for estimator, _ in scorers():
+            search = GridSearchCV(estimator, {}, cv=cv, refit=False)
+            assert search_cost(estimator, cv=cv, n_samples=N) == search_cost(search, n_samples=N)
+
+
+def test_splits_by_label_or_group_of_a_cross_validation_warn():
+    classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
+    for estimator, cv in ((classifier, 5), (pipeline(), StratifiedKFold(2)), (pipeline(), GroupKFold(2))):
+        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
+            search_cost(estimator, cv=cv)
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_cost(classifier)  # one fit, no split
+        search_cost(classifier, cv=KFold(5, shuffle=True))
+
+
+def test_a_cv_beside_that_of_a_search_is_refused():
+    with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has a cv of its own, got 5"):
+        search_cost(GridSearchCV(pipeline(), GRID), cv=5)
+
+
+def test_a_fit_without_a_private_estimator_to_be_seen_warns():
+    with pytest.warns(UserWarning, match="sees no private estimator in this Ridge") as caught:
+        assert search_cost(Ridge()).charged_epsilon == 0
+    assert caught[0].filename == __file__
+
+
+# --- Splits -------------------------------------------------------------------------------------------------------
+
+
+def most_trainings(cv, groups=None):
+    """In how many training sets the record is that is in most of them, by looking."""
+    X, y = np.zeros((N, 1)), np.arange(N) % 2
+    return max(np.bincount(np.concatenate([train for train, _ in cv.split(X, y, groups)])))
+
+
+SPLITS = [np.arange(N) % 3 != i for i in range(3)] + [np.arange(N) % 2 == 0]
+SPLITTERS = [
+    (4, 4, 3),
+    (KFold(4), 4, 3),
+    (StratifiedKFold(3), 3, 2),
+    (GroupKFold(3), 3, 2),
+    (RepeatedKFold(n_splits=4, n_repeats=3), 12, 9),
+    (RepeatedStratifiedKFold(n_splits=4, n_repeats=3), 12, 9),
+    (LeaveOneOut(), N, N - 1),
+    (LeavePOut(2), math.comb(N, 2), math.comb(N - 1, 2)),
+    (PredefinedSplit(np.arange(N) % 3), 3, 2),
+    (PredefinedSplit(np.arange(N) % 3 - 1), 2, 2),
+    (TimeSeriesSplit(4), 4, 4),
+    (ShuffleSplit(4, test_size=0.1), 4, 4),
+    ([(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in SPLITS], 4, 3),
+    ([(mask, ~mask) for mask in SPLITS], 4, 3),
+]
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("cv, n_splits, n_trainings", SPLITTERS)
+def test_a_record_counts_as_often_as_it_can_be_in_a_training_set(cv, n_splits, n_trainings):
+    cost = search_cost(GridSearchCV(pipeline(epsilon=1), {}, cv=cv, refit=False), n_samples=N)
+    assert (cost.n_fits, cost.epsilon, cost.charged_epsilon) == (n_splits, n_trainings, n_splits)
+    if not isinstance(cv, list):
+        assert n_trainings >= most_trainings(check_cv(cv), np.arange(N) % 5)
+
+
+def rows_that_differ(cv, y, i):
+    """In how many rows the training sets differ, all splits together, if the label of record i is another one."""
+    X, y_other = np.zeros((N, 1)), y.copy()
+    y_other[i] = 1 - y[i]
+    splits = zip(cv.split(X, y), cv.split(X, y_other), strict=True)
+    return sum(len((set(here) - set(there)) | ({i} & set(here) & set(there))) for (here, _), (there, _) in splits)
+
+
+def test_splits_by_label_or_group_warn_as_a_record_moves_others():
+    y = np.arange(N) % 2
+    assert all(rows_that_differ(KFold(2), y, i) == 1 for i in range(N))
+    assert max(rows_that_differ(StratifiedKFold(2), y, i) for i in range(N)) >= 3
+    assert max(rows_that_differ(StratifiedKFold(2, shuffle=True, random_state=0), y, i) for i in range(N)) >= 15
+    classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
+    for search in (
+        GridSearchCV(classifier, {}, cv=2),
+        GridSearchCV(pipeline(), {}, cv=StratifiedKFold(2)),
+        GridSearchCV(pipeline(), {}, cv=GroupKFold(2)),
+    ):
+        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
+            search_cost(search)
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_cost(GridSearchCV(classifier, {}, cv=KFold(2, shuffle=True)))
+        search_cost(GridSearchCV(pipeline(), {}, cv=2))
+
+
+def test_numpys_ints_are_numbers_of_folds():
+    for estimator, expected in ((Ridge(), []), (LogisticRegression(), [PrivacyLeakWarning])):
+        costs = []
+        for cv in (3, np.int64(3)):
+            pipeline = make_pipeline(DPMICSelector(epsilon=0.1), estimator)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                costs.append(search_cost(GridSearchCV(pipeline, {"dpmicselector__k": [1, 2]}, cv=cv)))
+            assert [warning.category for warning in caught] == expected
+        assert costs[0] == costs[1]
+        assert costs[0].epsilon == pytest.approx(0.5)
+
+
+def test_splits_that_cannot_be_counted_are_refused():
+    with pytest.raises(ValueError, match=r"splits of LeaveOneOut\(\) is not known. Pass n_samples"):
+        search_cost(GridSearchCV(pipeline(), {}, cv=LeaveOneOut()))
+    with pytest.raises(ValueError, match=r"splits of LeaveOneGroupOut\(\) is not known"):
+        search_cost(GridSearchCV(pipeline(), {}, cv=LeaveOneGroupOut()), n_samples=N)
+    search = GridSearchCV(pipeline(), {}, cv=KFold(2).split(np.zeros(N)))
+    with pytest.raises(ValueError, match="cv must be a list of splits, not an iterator"):
+        search_cost(search)
+    assert len(list(search.cv)) == 2  # not used up
+
+
+# --- Random and halving searches ----------------------------------------------------------------------------------
+
+
+def test_epsilons_drawn_at_random_count_as_the_largest_possible():
+    for epsilons, largest in ((stats.uniform(0.5, 1), 1.5), ([0.5, 2, 1], 2), (stats.randint(1, 4), 3)):
+        search = RandomizedSearchCV(pipeline(), {"select__epsilon": epsilons, "model__alpha": stats.expon()}, n_iter=7)
+        cost = search_cost(search)
+        assert (cost.epsilon, cost.charged_epsilon, cost.n_fits) == (7 * 4 * largest + largest, 36 * largest, 36)
+    for unbounded in (stats.expon(), stats.halfcauchy(), type("Drawn", (), {"rvs": None})()):
+        with pytest.raises(ValueError, match="select__epsilon is drawn from a distribution without a known upper end"):
+            search_cost(RandomizedSearchCV(pipeline(), {"select__epsilon": unbounded}))
+    with pytest.raises(ValueError, match="select is drawn from a distribution of estimators"):
+        search_cost(RandomizedSearchCV(pipeline(), {"select": stats.expon()}))
+
+
+def test_lists_are_drawn_from_without_replacement():
+    search = RandomizedSearchCV(pipeline(), [{"select__B": [8, 9]}, {"select__B": [10]}], n_iter=10, cv=2)
+    assert search_cost(search).n_fits == 3 * 2 + 1
+    steps = {"select": ["passthrough", DPMICSelector(epsilon=0.5)], "model__alpha": [1, 2]}
+    assert search_cost(RandomizedSearchCV(pipeline(), steps, n_iter=3, cv=2)).charged_epsilon == 3.5
+
+
+SEARCHES = {
+    "grid": lambda p: GridSearchCV(p, {"select__B": [8, 9], "model__alpha": [1, 2]}, cv=3),
+    "no refit": lambda p: GridSearchCV(p, {"select__B": [8, 9]}, cv=3, refit=False),
+    "refit by name": lambda p: GridSearchCV(p, {"select__B": [8, 9]}, cv=3, scoring=["r2"], refit="r2"),
+    "steps": lambda p: GridSearchCV(p, {"select": ["passthrough", p.named_steps["select"]]}, cv=ShuffleSplit(2)),
+    "random": lambda p: RandomizedSearchCV(p, {"select__B": stats.uniform(8, 4)}, n_iter=3, cv=2),
+    "random list": lambda p: RandomizedSearchCV(p, {"select__B": [8, 9]}, n_iter=10, cv=2),
+    "halving": lambda p: HalvingGridSearchCV(p, GRID, cv=2, min_resources=12),
+    "halving, exhaust": lambda p: HalvingGridSearchCV(p, GRID, cv=2, factor=2),
+    "halving, smallest": lambda p: HalvingGridSearchCV(p, GRID, cv=5, factor=2.5, min_resources="smallest"),
+    "halving, aggressive": lambda p: HalvingGridSearchCV(
+        p, GRID, cv=2, factor=2, min_resources=20, aggressive_elimination=True
+    ),
+    "halving, iterations": lambda p: HalvingGridSearchCV(
+        p, {"select__B": [8, 9, 10]}, cv=2, factor=2, resource="model__max_iter", max_resources=20, min_resources=12
+    ),
+    "halving, random": lambda p: HalvingRandomSearchCV(
+        p, {"model__alpha": stats.expon()}, n_candidates=5, min_resources=24, cv=2
+    ),
+    "halving, random, exhaust": lambda p: HalvingRandomSearchCV(
+        p, {"model__alpha": stats.expon()}, min_resources=10, cv=2, factor=2
+    ),
+}
+
+
+LONG_SEARCHES = ("halving, exhaust", "halving, smallest", "halving, aggressive", "halving, random, exhaust")
+
+
+@pytest.mark.filterwarnings("ignore:The total space of parameters 2 is smaller")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG_SEARCHES else name for name in SEARCHES],
+)
+def test_real_searches_write_as_many_entries_as_was_said(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    search = SEARCHES[name](pipeline(ledger=ledger))
+    if "halving" in name:
+        search.set_params(scoring="neg_mean_squared_error", random_state=0)
+    search.set_params(error_score="raise")
+    cost = search_cost(search, n_samples=150)
+    search.fit(*table(150))
+    if name == "steps" and search.best_params_["select"] == "passthrough":
+        cost = search_cost(search.set_params(refit=False))  # the refit was counted at its worst
+    assert len(ledger.entries()) == cost.n_fits
+    assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_halving_is_bounded_where_it_depends_on_the_data():
+    search = HalvingGridSearchCV(pipeline(), GRID, cv=2, factor=2)
+    assert search_cost(search).n_fits == (12 + 6 + 3 + 2) * 2 + 1
+    assert search_cost(search, n_samples=10).n_fits == (12 + 6) * 2 + 1
+    classifier = HalvingGridSearchCV(
+        make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression()), {"dpmicselector__k": [1, 2, 3]}, factor=2, cv=2
+    )
+    assert search_cost(classifier, n_samples=10).n_fits == (3 + 2) * 2 + 1
+    varying = HalvingGridSearchCV(pipeline(), {"select__epsilon": [1, 2, 4]}, cv=2, factor=2)
+    assert search_cost(varying).charged_epsilon == (7 + 6) * 2 + 4  # the costliest go on
+    with pytest.raises(ValueError, match="resource='select__epsilon'"):
+        search_cost(HalvingGridSearchCV(pipeline(), GRID, resource="select__epsilon", max_resources=3))
+    with pytest.raises(ValueError, match="n_samples must be given"):
+        search_cost(HalvingRandomSearchCV(pipeline(), {"model__alpha": stats.expon()}, min_resources=10))
+
+
+def test_halving_counts_the_candidates_that_go_on_at_their_worst_in_epsilon_delta_and_number():
+    one = partial(DPMICSelector, **PUBLIC)
+    candidates = [
+        (one(epsilon=1.0), (1, 0, 1)),
+        (one(epsilon=0.5, delta=0.25), (Fraction(1, 2), Fraction(1, 4), 1)),
+        (make_pipeline(*[one(epsilon=0.125)] * 3), (Fraction(3, 8), 0, 3)),
+        (one(epsilon=0.75, delta=0.125), (Fraction(3, 4), Fraction(1, 8), 1)),
+    ]
+    steps, costs = zip(*candidates, strict=True)
+    search = HalvingGridSearchCV(pipeline(), {"select": list(steps)}, cv=2, factor=2)
+
+    def most_of(n_candidates):
+        return [max(map(sum, combinations(column, n_candidates))) for column in zip(*costs, strict=True)]
+
+    # Three rounds of 4, 2 and 1 candidates and the refit, whichever go on; a record is in one of two training sets.
+    once = np.sum([most_of(n) for n in (4, 2, 1)], axis=0)
+    cost = search_cost(search)
+    assert (cost.epsilon, cost.delta) == tuple((once + most_of(1))[:2])
+    assert (cost.charged_epsilon, cost.charged_delta, cost.n_fits) == tuple(2 * once + most_of(1))
+
+
+def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
+    # The sums of these have more digits than a float: half of them are rounded down if nobody takes care.
+    for k in range(1, 200):
+        epsilons = [1 / 3, k / 7, math.pi / k]
+        deltas = [epsilon / 1e4 for epsilon in epsilons]
+        grid = [{"select__epsilon": [e], "select__delta": [d]} for e, d in zip(epsilons, deltas, strict=True)]
+        cost = search_cost(GridSearchCV(pipeline(), grid, cv=3))
+        for stated, of_fits, factor in [
+            (cost.epsilon, epsilons, 2), (cost.delta, deltas, 2),
+            (cost.charged_epsilon, epsilons, 3), (cost.charged_delta, deltas, 3),
+        ]:  # fmt: skip
+            total = factor * sum(map(exact, of_fits)) + exact(max(of_fits))
+            assert exact(math.nextafter(stated, 0)) < total <= exact(stated)
+
+
+def test_the_text_says_what_is_outside_the_guarantee():
+    text = repr(search_cost(GridSearchCV(pipeline(), GRID)))
+    assert "epsilon=4.9, delta=0.0, n_fits=61, charged_epsilon=6.1" in text
+    assert "at most this for the private estimators seen" in text
+    assert "scores" in text
+    assert "outside the guarantee" in text
+
+
+HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC), k=1)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), make_pipeline(HIDDEN, LinearRegression())])
+def test_a_search_without_a_private_estimator_to_be_seen_costs_nothing_and_warns(estimator):
+    with pytest.warns(UserWarning, match="search_cost sees no private estimator in this GridSearchCV") as caught:
+        cost = search_cost(GridSearchCV(estimator, {}))
+    assert caught[0].filename == __file__
+    assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)
+
+
+def test_a_private_estimator_in_one_candidate_is_seen():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost = search_cost(GridSearchCV(pipeline(), {"select": ["passthrough", pipeline()["select"]]}))
+    assert cost.n_fits == 6
+
+
+def test_a_function_form_without_its_epsilon_is_named():
+    search = GridSearchCV(make_pipeline(SelectKBest(partial(dp_mic_regression, **PUBLIC)), Ridge()), {})
+    with pytest.raises(
+        ValueError, match=r"epsilon must be among the arguments of functools.partial\(dp_mic_regression"
+    ):
+        search_cost(search)

@@ -1,0 +1,825 @@
+"""The private choice of parameters: one record moves one subset, and the choice is epsilon-DP for that."""
+
+import contextlib
+import math
+import random
+import time
+import warnings
+from fractions import Fraction
+from functools import cache, partial
+from itertools import product
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils import check_random_state
+
+from skdpmic import (
+    BudgetError,
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateGridSearch,
+    dp_mic_classif,
+    dp_mic_regression,
+    search_cost,
+)
+from skdpmic.privacy import mechanisms
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import exact
+from skdpmic.search import grid_search as search_module
+from skdpmic.search import trials as trials_module
+from skdpmic.search.trials import MEAN_ERROR, deal, mean_over_subsets
+from tests.privacy.test_top_k import law
+
+unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+def table(n=240):
+    rng = np.random.default_rng(0)
+    X = rng.random((n, 3))
+    return X, (2 * X[:, 1] - 1) ** 2
+
+
+# --- One record, one subset -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, n_subsets, test_size", [(8, 2, 0.25), (241, 15, 0.25), (100, 25, 0.9), (100, 3, 0.01)])
+def test_subsets_are_disjoint_and_hold_every_row(n, n_subsets, test_size):
+    subsets = deal(n, n_subsets, test_size, entropy_source())
+    assert len(subsets) == n_subsets
+    assert sorted(np.concatenate([np.concatenate(subset) for subset in subsets])) == list(range(n))
+    assert all(len(rows) >= 2 for subset in subsets for rows in subset)
+    assert abs(len(subsets[0][1]) - test_size * n / n_subsets) <= 2
+
+
+def scores_of(search, X, y, monkeypatch):
+    """The raw scores that a fit works with, of shape (n_candidates, n_subsets)."""
+    seen = []
+
+    def spy(scores, bounds):
+        seen.append(scores.copy())
+        return mean_over_subsets(scores, bounds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search_module, "mean_over_subsets", spy)
+        search.fit(X, y)
+    return seen[0]
+
+
+def assert_a_record_moves_one_subset_only(monkeypatch):
+    # A forest draws random numbers, how many depends on the data: other subsets must not notice.
+    pipeline = make_pipeline(
+        SelectKBest(DPMICScorer(epsilon=math.inf, **PUBLIC), k=2), RandomForestRegressor(n_estimators=2)
+    )
+    search = PrivateGridSearch(pipeline, {"selectkbest__k": [1, 2, 3]}, n_subsets=6, refit=False, random_state=0)
+    X, y = table()
+    here = scores_of(search, X, y, monkeypatch)
+    again = scores_of(search, X, y, monkeypatch)
+    np.testing.assert_array_equal(here, again)
+    for row in (0, 100, 239):
+        X_other, y_other = X.copy(), y.copy()
+        X_other[row], y_other[row] = 1 - X[row], 1000.0
+        there = scores_of(search, X_other, y_other, monkeypatch)
+        assert (here != there).any(axis=0).sum() == 1
+        moved = np.abs(
+            mechanisms.to_grid(mean_over_subsets(here, (0, 1))) - mechanisms.to_grid(mean_over_subsets(there, (0, 1)))
+        )
+        assert 0 < max(moved) <= mechanisms.grid_sensitivity(Fraction(1, 6), MEAN_ERROR) <= math.ceil(2**30 / 6) + 1
+
+
+@seeded
+def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
+    assert_a_record_moves_one_subset_only(monkeypatch)
+
+
+@seeded
+def test_subsets_do_not_share_a_generator_that_is_given(monkeypatch):
+    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_subsets=6)
+    search.set_params(refit=False, random_state=0)
+    X, y = table()
+    here = scores_of(search, X, y, monkeypatch)
+    y[0] = 1000.0
+    assert (here != scores_of(search, X, y, monkeypatch)).sum() == 1
+
+
+@seeded
+def test_overlapping_subsets_are_caught(monkeypatch):
+    def overlapping(n_samples, n_subsets, test_size, source):
+        order = np.random.RandomState(0).permutation(n_samples)
+        return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_subsets)]
+
+    monkeypatch.setattr(search_module, "deal", overlapping)
+    with pytest.raises(AssertionError):
+        assert_a_record_moves_one_subset_only(monkeypatch)
+
+
+def draw_of_numpy(n_draws):
+    return np.random.uniform(size=n_draws)[-1]
+
+
+def draw_as_scikit_learn_does(n_draws):
+    return check_random_state(None).normal(size=n_draws)[-1]
+
+
+def draw_of_python(n_draws):
+    return [random.random() for _ in range(n_draws)][-1]
+
+
+DRAWS = [draw_of_numpy, draw_as_scikit_learn_does, draw_of_python]
+
+
+class DrawsByTheData(Ridge):
+    """Draws from a generator that all fits share, as often as the data says."""
+
+    def __init__(self, draw=draw_of_numpy, alpha=1.0):
+        super().__init__(alpha)
+        self.draw = draw
+
+    def fit(self, X, y):
+        self.offset = self.draw(1 + int(np.sum(y))) / 10
+        time.sleep(0.002)  # in which other threads would draw
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return super().predict(X) + self.offset + self.draw(3) / 10
+
+
+def scores_of_draws(y, draw, monkeypatch, **parameters):
+    search = PrivateGridSearch(DrawsByTheData(draw), {"alpha": [1, 9]}, n_subsets=6, refit=False, random_state=0)
+    np.random.seed(0)  # as in many a notebook; unseeded, the shift of the others' draws would show in no test
+    random.seed(0)
+    return scores_of(search.set_params(**parameters), table()[0], y, monkeypatch)
+
+
+def n_subsets_moved_by_a_record(draw, monkeypatch):
+    y = table()[1]
+    other = y.copy()
+    other[0] += 5
+    here, there = (scores_of_draws(target, draw, monkeypatch) for target in (y, other))
+    return (here != there).any(axis=0).sum()
+
+
+@seeded
+@unknown
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_record_does_not_reach_other_subsets_through_a_global_generator(draw, monkeypatch):
+    assert n_subsets_moved_by_a_record(draw, monkeypatch) == 1
+    monkeypatch.setattr(trials_module, "generators_seeded", contextlib.nullcontext)
+    assert n_subsets_moved_by_a_record(draw, monkeypatch) > 1
+
+
+@seeded
+@unknown
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_fits_in_threads_and_processes_draw_what_they_draw_one_by_one(backend, draw, monkeypatch):
+    y = table()[1]
+    expected = scores_of_draws(y, draw, monkeypatch)
+    with parallel_config(backend=backend, n_jobs=3):
+        np.testing.assert_array_equal(scores_of_draws(y, draw, monkeypatch), expected)
+
+
+@unknown
+@pytest.mark.parametrize("everything_fails", [False, True])
+def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fails):
+    class FailsLate(DrawsByTheData):
+        def predict(self, X):
+            super().predict(X)
+            raise RuntimeError
+
+    def drawn_after(fit):
+        np.random.seed(1)
+        random.seed(1)
+        np.random.normal()  # which keeps a second number for the next call
+        fit()
+        return np.random.normal(size=3).tolist(), random.random()
+
+    def fit():
+        kind = FailsLate if everything_fails else DrawsByTheData
+        with pytest.raises(ValueError) if everything_fails else contextlib.nullcontext():
+            PrivateGridSearch(kind(), {"alpha": [1, 9]}, refit=False).fit(*table())
+
+    assert drawn_after(fit) == drawn_after(lambda: None)
+    ours = np.random.get_bit_generator()
+    np.random.set_bit_generator(np.random.PCG64(0))
+    try:
+        here, state = np.random.get_bit_generator(), np.random.get_bit_generator().state
+        fit()
+        assert np.random.get_bit_generator() is here
+        assert here.state == state
+    finally:
+        np.random.set_bit_generator(ours)
+
+
+def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid_for(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
+    search = PrivateGridSearch(pipeline(), grid, ledger=ledger)
+    with pytest.warns(UserWarning, match=r"private if the fits of DrawsByTheData, FailsOn depend on nothing") as caught:
+        search.fit(*table())
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.set_params(param_grid={"model": [Ridge(), RandomForestRegressor(2)]}).fit(*table())
+        with pytest.raises(UserWarning, match="depend on nothing but their own rows"):
+            search.set_params(param_grid=grid).fit(*table())
+    assert len(ledger.entries()) == 2
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-3, 0.5), (-1e6, 0)])
+def test_scores_are_clipped_and_failures_are_the_lowest_score(bounds):
+    low, high = bounds
+    scores = np.array([[low, high], [low - 9, high + 9], [np.nan, high], [-np.inf, np.inf], [(low + high) / 2] * 2])
+    np.testing.assert_allclose(mean_over_subsets(scores, bounds), 0.5, rtol=1e-12)
+
+
+# --- The choice ---------------------------------------------------------------------------------------------------
+
+STEPS = 12  # of a grid coarse enough to enumerate
+N_SUBSETS = 3
+
+
+@cache
+def choice_law(steps, scale):
+    return law(steps, 1, scale)
+
+
+def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
+    """Over all scores in `values` of two candidates in three subsets, `n_moved` of which a record moves."""
+    monkeypatch.setattr(mechanisms, "_STEPS", STEPS)
+    search = PrivateGridSearch(Ridge(), {}, epsilon=epsilon)
+    search.n_subsets_ = N_SUBSETS
+    scale = search._mechanism().scale
+
+    def law_of(scores):
+        means = mean_over_subsets(np.array(scores).reshape(2, N_SUBSETS), (0, 1))
+        return choice_law(tuple(map(int, mechanisms.to_grid(means))), scale)
+
+    worst = 0.0
+    for scores in product(values, repeat=2 * N_SUBSETS):
+        for moved in product(values, repeat=2 * n_moved):
+            other = np.array(scores).reshape(2, N_SUBSETS)
+            other[:, :n_moved] = np.array(moved).reshape(2, n_moved)
+            here, there = law_of(scores), law_of(other)
+            worst = max(worst, *(abs(math.log(here[i] / there[i])) for i in here))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_the_choice_is_epsilon_private_and_not_much_less(epsilon, monkeypatch):
+    worst = worst_log_ratio(epsilon, 1, monkeypatch)
+    assert epsilon / 2 < worst <= epsilon * (1 + 1e-9)
+
+
+def test_a_record_in_two_subsets_would_be_caught(monkeypatch):
+    assert worst_log_ratio(2.0, 2, monkeypatch, values=(0, 1)) > 2.0
+
+
+def test_noise_is_two_over_subsets_and_epsilon():
+    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.5, n_subsets=20).fit(*table())
+    assert search.noise_scale_ == pytest.approx(2 / (20 * 0.5), rel=1e-6)
+    assert PrivateGridSearch(Ridge(), {"alpha": [1]}).fit(*table()).n_subsets_ == 15  # square root of 240
+
+
+# --- What users get -----------------------------------------------------------------------------------------------
+
+
+def pipeline(**parameters):
+    selector = DPMICSelector(**{"k": 1, "epsilon": 2.0, "release": "support", "B": 12} | PUBLIC | parameters)
+    return Pipeline([("select", selector), ("model", KNeighborsRegressor(3))])
+
+
+GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [3, 12]}
+
+
+def test_the_clearly_best_candidate_is_chosen():
+    # R squared is above 0.8 against at most 0 for constants: at n_subsets = 15 and epsilon = 10 the noise is 0.013.
+    grid = {"model": [KNeighborsRegressor(3), Ridge(1e9)]}
+    search = PrivateGridSearch(Pipeline([("model", Ridge())]), grid, epsilon=10.0).fit(*table())
+    assert search.best_index_ == 0
+    assert isinstance(search.best_params_["model"], KNeighborsRegressor)
+    X, y = table()
+    assert search.score(X, y) > 0.9
+    np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
+    assert search.n_features_in_ == 3
+    assert search.privacy_spent_ == (10.0, 0.0)
+
+
+def test_an_error_is_a_score_once_its_bounds_are_given():
+    grid = {"alpha": [1e9, 1e-3]}
+    X, y = table()[0], table()[0][:, 0]
+    search = PrivateGridSearch(
+        Ridge(), grid, epsilon=20, scoring="neg_mean_squared_error", score_bounds=(-0.08, 0), n_subsets=30
+    ).fit(X, y)
+    assert search.best_params_ == {"alpha": 1e-3}
+
+
+def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    search = PrivateGridSearch(
+        pipeline(ledger=ledger), {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}, epsilon=0.1, ledger=ledger
+    ).fit(*table())
+    choice, refit = ledger.entries()
+    assert (choice.what, choice.epsilon, choice.n) == ("PrivateGridSearch, choice", 0.1, 240)
+    assert refit.epsilon == search.best_params_["select__epsilon"]
+    assert refit.n == 240
+    assert search.privacy_spent_ == ledger.spent()
+    assert search.best_estimator_["select"].ledger is ledger
+    assert search.estimator["select"].ledger is ledger
+
+
+def test_what_was_spent_is_never_below_the_exact_sum():
+    X, y = table()
+    for k in range(1, 30):
+        choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__B": [4]}, epsilon=choice, n_subsets=2).fit(X, y)
+        spent, delta = search.privacy_spent_
+        assert delta == 0.0
+        assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
+
+
+def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
+    for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
+        search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]})
+        with pytest.warns(UserWarning, match="ledger is None, so the cost of the choice, epsilon=1.0, is") as caught:
+            search.fit(*table())
+        assert caught[0].filename == __file__
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search.set_params(ledger=ledger).fit(*table())
+            patch.setattr(search_module, "deal", None)
+            with pytest.raises(UserWarning, match="ledger is None"):
+                search.set_params(ledger=None).fit(*table())
+
+
+def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 0.5)
+    monkeypatch.setattr(trials_module, "cross_validate", None)
+    search = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=1.0, ledger=ledger)
+    before = vars(search).copy()
+    with pytest.raises(BudgetError):
+        search.fit(*table())
+    assert vars(search) == before
+    assert ledger.entries() == []
+
+
+def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
+    full = BudgetLedger(tmp_path / "full.db", 0.1)
+    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
+    search.fit(*table())
+    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_subsets=10)
+    with pytest.raises(BudgetError):
+        search.fit(*table())
+    assert [entry.what for entry in ledger.entries()] == ["PrivateGridSearch, choice"] * 2
+    assert (search.best_params_, search.best_index_, search.n_subsets_) == ({"model__n_neighbors": 5}, 0, 10)
+    assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
+    assert search.privacy_spent_ == (1.0, 0.0)
+    assert not {"best_estimator_", "n_features_in_"} & set(vars(search))
+    with pytest.raises(NotFittedError):
+        search.predict(table()[0])
+
+
+def test_private_estimators_in_the_subsets_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
+    both = make_pipeline(DPMICSelector(k=2, epsilon=0.5, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1), Ridge())
+    trials, cross_validate = [], trials_module.cross_validate
+
+    def spy(trial, *arguments, **parameters):
+        trials.append(trial)
+        return cross_validate(trial, *arguments, **parameters)
+
+    monkeypatch.setattr(trials_module, "cross_validate", spy)
+    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_subsets=10, ledger=ledger).fit(*table())
+    for trial in trials:
+        assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
+        assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
+    assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
+    assert search.privacy_spent_ == (1.75, 0.0)
+
+
+def test_without_refit_only_the_choice_is_made():
+    search = PrivateGridSearch(pipeline(), GRID, refit=False).fit(*table())
+    assert set(search.best_params_) == {"select", "model__n_neighbors"}
+    assert not hasattr(search, "best_estimator_")
+    assert search.privacy_spent_ == (1.0, 0.0)
+
+
+def test_nothing_raw_remains():
+    search = PrivateGridSearch(pipeline(), GRID).fit(*table())
+    fitted = {name for name in vars(search) if name.endswith("_")}
+    assert fitted - {"n_features_in_"} == {  # which the chosen estimator may not tell
+        *("best_index_", "best_params_", "best_estimator_", "noise_scale_", "n_subsets_"),
+        "privacy_spent_",
+    }
+
+
+class FailsOn(ClassifierMixin, BaseEstimator):
+    """Fails on tables that hold a value, and quotes it."""
+
+    def __init__(self, value=0.0, everywhere=False):
+        self.value = value
+        self.everywhere = everywhere
+
+    def fit(self, X, y):
+        if self.everywhere or (X == self.value).any():
+            raise RuntimeError(f"patient {X[0, 0]}: {X}")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[-1])
+
+
+@seeded
+def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch, recwarn):
+    X = table()[0]
+    search = PrivateGridSearch(FailsOn(), {"value": [X[7, 0], 2.0]}, n_subsets=6, refit=False, random_state=3)
+    scores = scores_of(search, X, np.ones(240, dtype=int), monkeypatch)
+    assert np.isnan(scores).sum() == np.isnan(scores[0]).sum() == 1
+    failing = PrivateGridSearch(FailsOn(), {"everywhere": [True, False]}, n_subsets=6, refit=False, random_state=3)
+    scores = scores_of(failing, X, np.ones(240, dtype=int), monkeypatch)
+    assert np.isnan(scores[0]).all()
+    assert (scores[1] == 1).all()
+    told = [str(warning.message) for warning in recwarn if warning.category is not PrivacyLeakWarning]
+    assert all(message.startswith("the choice is private if the fits of FailsOn") for message in told)
+
+
+def no_score_where_a_value_is_large(estimator, X, y):
+    return None if (X[:, 0] > 1).any() else 1.0
+
+
+@seeded
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_score_that_is_no_number_fails_in_its_subset_only(n_jobs, monkeypatch):
+    X, y = table()
+    subsets = deal(240, 6, 0.25, entropy_source(3))
+    X[subsets[2][1][0], 0] = 2.0
+    search = PrivateGridSearch(
+        Ridge(), {}, n_subsets=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
+    )
+    np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]])
+
+
+@unknown
+def test_when_everything_fails_the_error_quotes_no_data():
+    X, y = table()
+    X[:, 0] = 0.8675309
+    search = PrivateGridSearch(FailsOn(), {"everywhere": [True]})
+    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the 15 subsets") as caught:
+        search.fit(X, y > 0.5)
+    assert "8675" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert not hasattr(search, "n_subsets_")
+    with pytest.raises(ValueError, match=r"subsets of the data\. Input X contains NaN"):
+        PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
+
+
+def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
+    names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
+    search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match=r"subsets of the data\. Fit the estimator by itself") as caught:
+        search.fit(names, table()[1])  # OneHotEncoder: "Found unknown categories ['patient 9', ...] in column 0"
+    assert "patient" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epsilon": 0}, "epsilon must be a number > 0"),
+        ({"n_subsets": 1}, r"n_subsets must be 'auto' or an int in \[2, n_samples // 4\] = \[2, 60\]"),
+        ({"n_subsets": 61}, "n_subsets must be"),
+        ({"n_subsets": 2.5}, "n_subsets must be"),
+        ({"score_bounds": (1, 0)}, "score_bounds must be finite with lower < upper"),
+        ({"score_bounds": (-math.inf, 0)}, "score_bounds must be finite"),
+        ({"test_size": 1}, r"test_size must be a number in \(0, 1\)"),
+        ({"scoring": ["r2"]}, "scoring must be a single score"),
+        ({"scoring": "no such"}, "no such"),
+        ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None"),
+        ({"param_grid": {"alfa": [1]}}, "Invalid parameter 'alfa'"),
+    ],
+)
+def test_bad_parameters_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
+
+
+def why(estimator, X, y, **parameters):
+    """What the error of a search tells of why every fit failed."""
+    with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
+        PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
+    return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
+
+
+WRONG = [
+    (
+        {"model": [Ridge(), Ridge(-1.0)]},
+        "The 'alpha' parameter of Ridge must be a float in the range .* Got -1.0 instead",
+    ),
+    ({"model__n_neighbors": [1, "many"]}, "The 'n_neighbors' parameter of KNeighborsRegressor must be .* Got 'many'"),
+    ({"model": [LogisticRegression(C=-1)]}, "The 'C' parameter of LogisticRegression must be .* Got -1 instead"),
+    ({"model": [RandomForestRegressor(10**9, max_depth=0)]}, "The 'max_depth' parameter of RandomForestRegressor"),
+    (
+        {"model": [make_pipeline(StandardScaler(), KNeighborsRegressor("three"))]},
+        "The 'n_neighbors' parameter of KNeigh",
+    ),
+    ({"model": [BaggingRegressor(Ridge(-1.0))]}, "The 'alpha' parameter of Ridge"),
+    ({"model": [TransformedTargetRegressor(Ridge(tol=-1))]}, "The 'tol' parameter of Ridge"),
+    ({"select": [SelectKBest(DPMICScorer(**PUBLIC), k=-1)]}, "The 'k' parameter of SelectKBest must be .* Got -1"),
+    (
+        {"select": [SelectKBest(partial(dp_mic_regression, epsilon=1.0, **PUBLIC), k=1.5)]},
+        "The 'k' parameter of SelectKB",
+    ),
+    (
+        {"select": [FeatureUnion([("one", DPMICSelector(1, **PUBLIC)), ("two", PCA(-2))])]},
+        "The 'n_components' parameter of PCA",
+    ),
+    (
+        {"select": [ColumnTransformer([("one", StandardScaler(with_mean="no"), [0])])]},
+        "The 'with_mean' parameter of Stand",
+    ),
+    ({"model__alfa": [1.0]}, "Invalid parameter 'alfa' for estimator KNeighborsRegressor"),
+]
+
+
+@pytest.mark.parametrize("grid, message", WRONG)
+def test_a_wrong_parameter_of_an_ordinary_step_is_refused_before_the_charge(grid, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    search = PrivateGridSearch(pipeline(), grid, ledger=ledger)
+    before, state = vars(search).copy(), np.random.get_state()[1].tolist()
+    with pytest.raises(ValueError, match=message):
+        search.fit(*table())
+    assert ledger.entries() == []
+    assert vars(search) == before
+    assert np.random.get_state()[1].tolist() == state
+
+
+class CountedFits(Ridge):
+    """Not of scikit-learn, so nobody knows what a fit of it does."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        type(self).n_fits += 1
+        return super().fit(X, y)
+
+
+@unknown
+@pytest.mark.parametrize("within", [lambda model: model, lambda model: VotingRegressor([("one", model)])])
+def test_checking_ordinary_steps_fits_nothing_that_is_not_known(within):
+    CountedFits.n_fits = 0
+    PrivateGridSearch(within(CountedFits()), {}, n_subsets=3, epsilon=5.0).fit(*table())
+    assert CountedFits.n_fits == 3 + 1
+
+
+def test_right_parameters_of_ordinary_steps_are_not_refused():
+    models = [Ridge(), RandomForestRegressor(2), KNeighborsRegressor(3), make_pipeline(StandardScaler(), Ridge())]
+    models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), {"alpha": [1]})]
+    PrivateGridSearch(pipeline(), {"model": models}, n_subsets=2, epsilon=5.0).fit(*table())
+
+
+def score_that_quotes(estimator, X, y):
+    return r2_score(
+        f"patient {y[0]}", y
+    )  # 'The 'y_true' parameter of r2_score must be ... Got 'patient 0.73' instead.'
+
+
+class InvalidParameterError(ValueError):
+    """Of another package, whose messages nobody knows."""
+
+
+def score_that_fails_otherwise(estimator, X, y):
+    raise InvalidParameterError(f"patient {y[0]}")
+
+
+def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
+    expected = "The 'y_true' parameter of r2_score must be an array-like."
+    assert why(Ridge(), *table(), scoring=score_that_quotes) == expected
+    assert why(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
+
+
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes"),
+        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type"),
+    ],
+)
+def test_what_of_the_data_does_not_fit_a_private_estimator_is_told_before_the_charge(change, expected, tmp_path):
+    X, y = table()
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=9.0)
+    search = PrivateGridSearch(pipeline(**change), {"model__n_neighbors": [3, 12]}, ledger=ledger)
+    with pytest.raises(ValueError, match=expected):
+        search.fit(X, (y > 0.5).astype(int))
+    assert ledger.spent() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "bounds, message",
+    [
+        (
+            (np.zeros(2), np.ones(2)),
+            r"bounds must be \(lower, upper\), .*shape \(n_features,\) = \(3,\), got an array of .* \(2,\)",
+        ),
+        (([0] * 3, [1, 0, 1]), "bounds must be finite with lower < upper"),
+        (
+            {"age": (0, 1)},
+            r"bounds must have an entry for every feature .*, got none for \['height', 'weight'\]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("where", ["first", "nested", "scaled", "function", "columns"])
+def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, bounds, message, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = table()
+    X = pandas.DataFrame(X, columns=["age", "height", "weight"])
+    by_name = isinstance(bounds, dict)
+    public = {"epsilon": 0.5, "bounds": bounds, "target_bounds": (0, 1)}
+    wrong = {
+        "first": DPMICSelector(k=1, **public),
+        "nested": Pipeline([("nothing", None), ("union", FeatureUnion([("select", DPMICSelector(k=1, **public))]))]),
+        "scaled": make_pipeline(StandardScaler(), DPMICSelector(k=1, **public)),
+        "function": SelectKBest(partial(dp_mic_regression, **public), k=1),
+        "columns": ColumnTransformer([("all", DPMICSelector(k=1, **public), list(X.columns if by_name else range(3)))]),
+    }[where]
+    if where == "function" and by_name:
+        message = "bounds is a dict by feature name, but X has no feature names"  # SelectKBest passes an array
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    search = PrivateGridSearch(pipeline(), {"select": ["passthrough", wrong]}, ledger=ledger)
+    if where == "scaled" and by_name:  # whether the scaler's output has names is not told here
+        search.set_params(refit=False).fit(X, y)  # noise may choose what cannot be fitted
+        assert len(ledger.entries()) == 1
+        return
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("columns", [["height"], [1]])
+def test_bounds_of_the_columns_that_a_private_step_is_given_are_not_refused(columns):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(table()[0], columns=["age", "height", "weight"])
+    for bounds in ((0, 1), ([0], [1]), {"height": (0, 1)}):
+        scorer = DPMICScorer(bounds=bounds, target_bounds=(0, 1))
+        both = make_pipeline(ColumnTransformer([("one", scorer, columns)]), DPMICSelector(k=1, **PUBLIC), Ridge())
+        PrivateGridSearch(both, {}, n_subsets=4).fit(X, table()[1])
+
+
+@pytest.mark.parametrize(
+    "grid, message",
+    [
+        ([], r"param_grid must be a dict, or a list of at least one dict, got \[\]"),
+        (iter([{"alpha": [1]}]), "param_grid must be a dict or a list of dicts, got a list_iterator"),
+        (({"alpha": [a]} for a in (1, 2)), "param_grid must be a dict or a list of dicts, got a generator"),
+        ({"alpha": []}, "(?i)parameter grid for parameter 'alpha'"),
+        ([{"alpha": [1]}, {"alfa": [1]}], "Invalid parameter 'alfa'"),
+    ],
+)
+def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, ledger=ledger).fit(*table())
+    before = vars(search.set_params(param_grid=grid)).copy()
+    with pytest.raises(ValueError, match=message):
+        search.fit(*table())
+    assert vars(search) == before
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("change, left", [({}, 3), ({"n_subsets": 6}, 2), ({"n_subsets": 4, "test_size": 0.5}, 3)])
+def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    X, y = table(25)
+    with pytest.raises(
+        ValueError, match=f"n_subsets and test_size must leave 4 rows .*, which leave {left} of 25 samples"
+    ):
+        PrivateGridSearch(pipeline(), {}, ledger=ledger, **change).fit(X, y)
+    assert ledger.entries() == []
+    grid = {"select": ["passthrough"], "model__n_neighbors": [1]}
+    PrivateGridSearch(pipeline(), grid, ledger=ledger, **change).fit(X, y)
+    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_subsets=4).fit(X, y)
+
+
+def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_charge(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    X, y = table(4000)
+    PrivateGridSearch(pipeline(B=1000), {}, n_subsets=40, ledger=ledger).fit(X, y)
+    for change in ({"B": 2000}, {"B": 100, "c": 200}, {"mechanism": "geometric", "c": 1e5, "release": "scores"}):
+        with pytest.raises(ValueError, match=f"{'c' if 'c' in change else 'B'} must be at most"):
+            PrivateGridSearch(pipeline(**change), {}, n_subsets=40, ledger=ledger).fit(X, y)
+    assert len(ledger.entries()) == 1
+
+
+def test_eight_records_are_needed_and_enough():
+    for n in (0, 2, 7):
+        with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
+            PrivateGridSearch(Ridge(), {}).fit(*table(n))
+    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_subsets_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"bounds": None}, "bounds is None, but the public range of the features is needed"),
+        ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
+        ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
+        ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),
+        ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+        ({"epsilon": "high"}, "epsilon must be a number > 0"),
+        ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
+        ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
+        ({"B": 2}, "B must be a number >= 4"),
+        ({"c": 0}, "c must be a number > 0"),
+    ],
+)
+def test_bad_parameters_of_private_steps_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    good = {"epsilon": 0.5} | PUBLIC
+    for grid in (
+        {"select": [DPMICSelector(**good), DPMICSelector(**good | change)]},
+        {"select": [SelectKBest(DPMICScorer(**good)), SelectKBest(DPMICScorer(**good | change))]},
+        {"select": [SelectKBest(partial(dp_mic_regression, **good | change))]},
+        [{"select__k": [1]}, {f"select__{name}": [value] for name, value in change.items()}],
+    ):
+        with pytest.raises(ValueError, match=message):
+            PrivateGridSearch(pipeline(), grid, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_charge(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    with pytest.raises(ValueError, match="k must be an int >= 1 or 'all'"):
+        PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
+    scorer = partial(dp_mic_classif, epsilon=0.5, bounds=(0, 1))
+    with pytest.raises(TypeError, match=r"missing a required .*classes"):
+        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
+    assert ledger.entries() == []
+
+
+@seeded
+def test_what_is_read_from_the_data_is_not_refused():
+    selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
+    for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
+        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_subsets=4).fit(*table())
+    selector.set_params(target_bounds=None, classes="data")
+    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_subsets=4).fit(table()[0], table()[1] > 0.5)
+
+
+@seeded
+def test_n_jobs_does_not_change_the_choice(monkeypatch):
+    results = [
+        scores_of(PrivateGridSearch(Ridge(), {"alpha": [1, 9]}, n_jobs=n_jobs, random_state=0), *table(), monkeypatch)
+        for n_jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*results)
+
+
+def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
+    search = PrivateGridSearch(Ridge(), {"alpha": [1, 1e9]}, epsilon=math.inf, random_state=0)
+    with pytest.warns(PrivacyLeakWarning) as caught:
+        search.fit(table()[0], table()[0][:, 0])
+    assert caught[0].filename == __file__
+    assert search.best_index_ == 0
+    assert search.privacy_spent_ == (math.inf, 0.0)
+
+
+def test_it_is_a_meta_estimator_like_others():
+    search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_subsets=5)
+    assert is_classifier(search)
+    assert is_regressor(PrivateGridSearch(Ridge(), {}))
+    assert hasattr(search, "predict_proba")
+    assert not hasattr(PrivateGridSearch(Ridge(), {}), "predict_proba")
+    assert clone(search.set_params(estimator__tol=0.5)).get_params()["estimator__tol"] == 0.5
+    X, y = table()
+    search.fit(X, np.where(X[:, 0] > 0.5, "yes", "no"))
+    assert search.classes_.tolist() == ["no", "yes"]
+    assert search.predict_proba(X).shape == (240, 2)
+    pandas = pytest.importorskip("pandas")
+    named = PrivateGridSearch(Ridge(), {}, n_subsets=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
+    assert named.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert named.score(pandas.DataFrame(X, columns=list("abc")), y) <= 1
+
+
+def test_search_cost_is_for_searches_of_scikit_learn():
+    with pytest.raises(TypeError, match="got PrivateGridSearch"):
+        search_cost(PrivateGridSearch(Ridge(), {}))

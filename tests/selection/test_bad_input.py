@@ -1,0 +1,284 @@
+"""Bad input is refused in scikit-learn's way: the parameter is named, no data value quoted, no state changed."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, mic_r_laplace
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import NumericTarget
+
+SECRET = 0.8675309
+N = 20
+
+
+def good():
+    rng = np.random.default_rng(0)
+    X = rng.random((N, 3))
+    X[0, 0] = SECRET
+    return X, rng.random(N)
+
+
+def with_value(array, value, dtype=float):
+    array = array.astype(dtype)
+    array[(1,) * array.ndim] = value
+    return array
+
+
+def assert_refused(estimator, X, y, message, error=ValueError):
+    """Refused before and after a good fit, with the same state as before."""
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "classes": None, "epsilon": 1.0, "k": 2} | {
+        "mechanism": "laplace", "delta": 0.0, "ledger": None, "B": "auto", "c": "auto", "threshold": None,
+        "release": "scores", "n_jobs": None, "random_state": None,
+    }  # fmt: skip
+    public = {name: value for name, value in public.items() if name in estimator.get_params()}
+    bad = estimator.get_params()
+    for fitted in (False, True):
+        if fitted:
+            estimator.set_params(**public).fit(*good())
+            estimator.set_params(**bad)
+        before = vars(estimator).copy()
+        with pytest.raises(error, match=message) as caught:
+            estimator.fit(X, y)
+        assert "8675" not in str(caught.value)
+        assert vars(estimator).keys() == before.keys()
+        assert all(vars(estimator)[name] is before[name] for name in before)
+
+
+X, Y = good()
+STRINGS = with_value(X, f"patient {SECRET}", dtype=object)
+BAD_DATA = [
+    (with_value(X, np.inf), Y, "Input X contains infinity", ValueError),
+    (X, with_value(Y, np.nan), "Input y contains NaN", ValueError),
+    (X, with_value(Y, np.inf), "Input y contains infinity", ValueError),
+    (STRINGS, Y, "could not convert string to float", ValueError),
+    (STRINGS.tolist(), Y, "could not convert string to float", ValueError),
+    (X.astype(str), np.array([f"{SECRET}"] * N), "y must hold real numbers", ValueError),
+    (X, with_value(Y, f"{SECRET} mg", dtype=object), "could not convert string to float", ValueError),
+    (X + 1j, Y, "Complex data not supported", ValueError),
+    (X, Y + 1j, "Complex data not supported", ValueError),
+    (with_value(X, {"secret": SECRET}, dtype=object), Y, "must be a string or a real number", TypeError),
+    (X[:, 0], Y, "Expected 2D array, got 1D array.*Reshape your data", ValueError),
+    (SECRET, Y, "Expected 2D array, got scalar array", ValueError),
+    (X[:0], Y[:0], "Found array with 0 sample", ValueError),
+    (X[:, :0], Y, "Found array with 0 feature", ValueError),
+    (X[:1], Y[:1], "Found array with 1 sample.*minimum of 4", ValueError),
+    (X[:3], Y[:3], "Found array with 3 sample.*minimum of 4", ValueError),
+    (X, Y[:-1], "inconsistent numbers of samples", ValueError),
+    (X, np.c_[Y, Y], "y should be a 1d array", ValueError),
+    (X, None, "requires y to be passed", ValueError),
+    (np.ones((N, 3, 2)) * SECRET, Y, "dim 3", ValueError),
+]
+
+
+@pytest.mark.parametrize("X, y, message, error", BAD_DATA)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_bad_data_is_refused(kind, X, y, message, error):
+    assert_refused(kind(bounds=(0, 1), target_bounds=(0, 1)), X, y, message, error)
+
+
+def test_bad_dataframes_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
+    text = frame.assign(b=f"patient {SECRET}")
+    refusal = r"got text in \['b'\], which must be numbers.*labels of text in categories"
+    of_objects = r"could not convert string to float.*labels in categories.*This concerns column 'b' of X"
+    assert_refused(estimator, text, Y, f"{refusal}|{of_objects}")  # which older versions of pandas hold text in
+    mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
+    assert_refused(estimator, mixed, Y, "could not convert string to float")
+    assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, r"got other values in \['b'\], which must be numbers")
+    assert_refused(estimator, frame.rename(columns={"a": "z"}), Y, r"features of X only, got others, \['a'\]")
+    assert_refused(estimator, frame.assign(z=1.0), Y, r"got none for \['z'\]")
+    assert_refused(estimator, X, Y, "X has no feature names")
+    for entry, message in ((3, "must be (lower, upper)"), ((0, 1, "ln"), "'log'"), ((1, 0), "lower < upper")):
+        estimator.set_params(bounds={"a": (0, 1), "b": (0, 1), "c": entry})
+        assert_refused(
+            estimator, frame, Y, f"bounds of feature 'c' must be .*{re.escape(message.removeprefix('must be '))}"
+        )
+
+
+NEITHER = {"target_bounds": None}
+BAD_PARAMETERS = [
+    ({"epsilon": 0}, "epsilon must be a number > 0, and at least 1e-100, got 0"),
+    ({"epsilon": -1.5}, "epsilon must be a number > 0, and at least 1e-100, got -1.5"),
+    ({"epsilon": math.nan}, "epsilon must be a number > 0, and at least 1e-100, got nan"),
+    ({"epsilon": "1"}, "epsilon must be a number > 0, and at least 1e-100, got '1'"),
+    ({"epsilon": 1e-310}, "epsilon must be a number > 0, and at least 1e-100, got 1e-310"),
+    ({"n_jobs": 0}, "n_jobs must be None or an int other than 0, got 0"),
+    ({"n_jobs": "two"}, "n_jobs must be None or an int other than 0, got 'two'"),
+    ({"random_state": -1}, "random_state must be None, an int in .* got -1"),
+    ({"random_state": np.random.default_rng(0)}, "random_state must be None, an int in .*, got Generator"),
+    ({"delta": -0.1}, r"delta must be a number in \[0, 1\), got -0.1"),
+    ({"delta": math.nan}, "delta must be"),
+    ({"delta": 1}, r"delta must be a number in \[0, 1\), got 1"),
+    ({"delta": "1e-6"}, "delta must be"),
+    ({"delta": 1e-6}, "delta must be 0 with mechanism='laplace'.*got 1e-06; use mechanism='gaussian'"),
+    ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
+    ({"mechanism": "exponential"}, "mechanism must be 'laplace', .*got 'exponential'"),
+    ({"bounds": None}, "bounds is None.*pass"),
+    ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
+    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
+    ({"bounds": (0, math.nan)}, "bounds must be finite"),
+    ({"bounds": (0, math.inf)}, "bounds must be finite"),
+    ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
+    ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
+    ({"bounds": [(0, 1)] * 3}, r"got a pair for each feature: pass tuple\(np.transpose\(bounds\)\), or a dict"),
+    ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
+    ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
+    ({"bounds": {"a": (0, 1)}}, "X has no feature names"),
+    (NEITHER, "exactly one of target_bounds .* got neither"),
+    ({"classes": [0, 1]}, "exactly one of target_bounds .* got both"),
+    ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+    ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
+    ({"target_bounds": 3}, r"target_bounds must be \(lower, upper\), .* got 3"),
+    (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+    (NEITHER | {"classes": "dat"}, "classes must be a list or array"),
+    (NEITHER | {"classes": [[0, 1]]}, "classes must be a list or array"),
+    (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must be different labels as float64 too"),
+    (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
+    (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
+    ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got 'budget.db'"),
+    ({"B": 3}, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
+    ({"B": 0}, "B must be"),
+    ({"B": math.inf}, "B must be"),
+    ({"B": "big"}, "B must be"),
+    ({"c": 0}, "c must be a number > 0, got 0"),
+    ({"c": -2}, "c must be a number > 0, got -2"),
+    ({"c": math.nan}, "c must be"),
+    ({"c": "big"}, "c must be"),
+]
+BAD_SELECTOR_PARAMETERS = [
+    ({"k": 0}, "k must be an int >= 1 or 'all', got 0"),
+    ({"k": -3}, "k must be"),
+    ({"k": 1.5}, "k must be"),
+    ({"k": "some"}, "k must be"),
+    ({"release": "support", "mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian'"),
+    ({"release": "everything"}, "release must be 'scores' or 'support', got 'everything'"),
+    ({"threshold": 1.5}, r"threshold must be None or a number in \[0, 1\], got 1.5"),
+    ({"threshold": math.nan}, "threshold must be"),
+    ({"threshold": 0.5, "release": "support"}, "threshold must be None with release='support'"),
+]
+
+
+@pytest.mark.parametrize("change, message", BAD_PARAMETERS)
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+def test_bad_parameters_are_refused(kind, change, message):
+    assert_refused(kind(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
+
+
+@pytest.mark.parametrize("change, message", BAD_SELECTOR_PARAMETERS)
+def test_bad_selector_parameters_are_refused(change, message):
+    assert_refused(DPMICSelector(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
+
+
+@pytest.mark.parametrize("secret", ["patient 8675309", 8675309, 8675309.5])
+def test_a_label_outside_classes_is_not_quoted(secret):
+    classes = ["a", "b"] if isinstance(secret, str) else [0, 1]
+    y = np.array(classes * (N // 2), dtype=object)
+    y[3] = secret
+    with pytest.raises(ValueError, match="y must hold only labels that are in classes") as caught:
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=classes)
+    assert "8675309" not in str(caught.value)
+
+
+def test_labels_of_mixed_types_are_refused_without_quoting_them():
+    y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
+    with pytest.raises(ValueError, match="y must hold labels of the type of those in classes") as caught:
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
+    assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
+def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(value, mechanism):
+    X = np.random.default_rng(0).random((2000, 3))
+    y = X[:, 1].copy()
+    expected = with_value(X, 1.0 if value > 0 else 0.0)  # the last place, or the first
+    bounds = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": math.inf, "mechanism": mechanism, "B": 60}
+    with config_context(assume_finite=True):
+        scores = DPMICScorer(**bounds).fit(with_value(X, value), y).scores_
+    differences = scores - DPMICScorer(**bounds).fit(expected, y).scores_
+    if math.isnan(value) and mechanism == "laplace":  # a missing value has a place of its own
+        assert 0 < np.abs(differences).max() <= mic_r_sensitivity(2000)
+        assert np.count_nonzero(differences) == 1
+    else:
+        assert not differences.any()
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("categories", [None, Nominal(3)])
+def test_a_missing_value_of_the_target_that_nobody_looked_for_writes_into_no_other_memory(statistic, categories):
+    x, y = np.random.default_rng(0).random((2, 500))
+    scale = categories or (0.0, 1.0)
+    x = x if categories is None else (5 * x).astype(np.uint32)
+    measure = statistic_named(statistic, None).measure(60, 5, 500, 1.0, None)
+    scores = [
+        measure.scorer(NumericTarget(np.append(y[1:], last), (0.0, 1.0)), None).score(x, scale)
+        for last in (0.0, np.nan)
+    ]
+    assert abs(scores[1] - scores[0]) <= mic_r_sensitivity(500)
+
+
+def test_missing_targets_are_not_to_be_filled_in_from_the_data():
+    for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
+        with pytest.raises(
+            ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a class"
+        ) as caught:
+            estimator.fit(X, with_value(Y, np.nan))
+        assert "imputer" not in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_missing_labels_are_refused(missing):
+    y = np.array(["a", missing] * (N // 2), dtype=object)
+    with pytest.raises(ValueError, match=r"no missing values|contains NaN"):
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=["a", "b"])
+
+
+def test_labels_of_another_type_than_the_classes_are_refused():
+    for y, classes in ((np.array(["0", "1"] * (N // 2)), [0, 1]), (np.array([b"0", b"1"] * (N // 2)), ["0", "1"])):
+        with pytest.raises(ValueError, match="classes and y must hold labels of one type"):
+            dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=classes)
+
+
+def test_labels_of_bytes_are_not_decoded_to_compare_them():
+    y = np.array([b"a", b"b"] * (N // 2), dtype="S9")
+    y[3] = b"patient\xff"
+    with pytest.raises(ValueError, match="classes and y must hold labels of one type"):
+        dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+@pytest.mark.parametrize(
+    "bad, message", [(X[:, 0], "Expected 2D array, got 1D array.*Reshape your data"), (X[:, :2], "X has 2 features")]
+)
+def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
+    fitted = kind(bounds=(0, 1), target_bounds=(0, 1)).set_params(B=10).fit(np.c_[X, X, X, X], Y)
+    with pytest.raises(ValueError, match=message) as caught:
+        fitted.transform(bad)
+    assert "8675" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epsilon": 0}, "epsilon must be a number > 0"),
+        ({"x": X[:3, 0], "y": Y[:3]}, "at least 4 samples, got n_samples=3"),
+        ({"x": X}, "x must be 1-dimensional"),
+        ({"bounds": ((0, 1), (1, 1))}, "bounds of y must be finite"),
+        ({"B": 2}, "B must be"),
+        ({"c": "big"}, "c must be"),
+        ({"ledger": "budget.db"}, "ledger must be a BudgetLedger"),
+    ],
+)
+def test_one_pair_function_refuses_bad_arguments(change, message):
+    arguments = {"x": X[:, 0], "y": Y, "epsilon": 1, "bounds": ((0, 1), (0, 1))} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        mic_r_laplace(**arguments)
+    assert "8675" not in str(caught.value)

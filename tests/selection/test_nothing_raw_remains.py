@@ -1,0 +1,174 @@
+"""What a fitted estimator holds is a function of its parameters, of public numbers and of what was released.
+
+Two neighbouring tables whose raw scores differ are fitted, each with the noise that makes the *released* values equal.
+Everything else -- attributes, pickle, HTML, text, interval -- must then be equal too, byte for byte.
+"""
+
+import math
+import pickle
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+from skdpmic import DPMICScorer, DPMICSelector, mic_r
+from skdpmic._utils import no_cache as uncached
+from skdpmic.privacy import mechanisms, top_k
+from skdpmic.statistics.mic import noisy_tables as geometric
+from skdpmic.statistics.registry import STATISTICS
+
+N, D = 60, 5
+PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
+
+
+@pytest.fixture(autouse=True)
+def the_same_nonce(monkeypatch):
+    """In every pickle, so that pickles can be compared."""
+    monkeypatch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
+
+
+def neighbours():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((N, D)), rng.random(N)
+    X_other, y_other = X.copy(), y.copy()
+    X_other[7], y_other[7] = 1 - X[7], 1 - y[7]
+    return (X, y), (X_other, y_other)
+
+
+def raw_steps(X, y, statistic="mic_r"):
+    of_a_pair = {"bounds": ((0, 1), (0, 1)), "B": 12, "c": 2}
+    if statistic == "mic_r":
+        scores = np.array([mic_r(x, y, correction="miller-madow", **of_a_pair) for x in X.T])
+    else:
+        scores = DPMICScorer(statistic=statistic, epsilon=math.inf, target_bounds=(0, 1), **PUBLIC).fit(X, y).scores_
+    return mechanisms.to_grid(scores)
+
+
+RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
+
+
+def fit(estimator, X, y):
+    return estimator.fit(X, y)
+
+
+def fit_sketch(estimator, X, y):
+    return estimator.fit_sketch(estimator.empty_sketch(N, n_features=D).update(X, y))
+
+
+def fit_in_chunks(estimator, X, y):
+    return estimator.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).publish()
+
+
+WAYS = [fit, fit_sketch, fit_in_chunks]
+
+
+def fit_with_released_values(estimator, X, y, monkeypatch, way=fit):
+    def noise(scale, size, source):
+        return mechanisms.to_grid(RELEASED) - raw_steps(X, y, estimator.statistic)
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", noise)
+    monkeypatch.setattr(mechanisms, "discrete_gaussian", noise)
+    monkeypatch.setattr(top_k, "geometric", noise)
+    monkeypatch.setattr(top_k, "exponential_choice", lambda scores, scale, source: len(scores) // 2)
+    return way(estimator, X, y)
+
+
+def fit_with_released_counts(estimator, X, y, monkeypatch, way=fit):
+    """Both fits publish the table that has 2 in every cell."""
+
+    def release(self, counts, n, source):
+        return np.full_like(counts, 2)
+
+    monkeypatch.setattr(geometric.GeometricMechanism, "release", release)
+    return way(estimator, X, y)
+
+
+def everything_visible(estimator):
+    has_interval = hasattr(estimator, "scores_") and not hasattr(estimator, "noisy_counts_")
+    html = re.sub(r"sk-(container-id|estimator-id)-[\w-]+", "", estimator._repr_html_())
+    return {
+        "attributes": {name: repr(value) for name, value in vars(estimator).items()},
+        "pickle": pickle.dumps(estimator),
+        "html": html,
+        "text": repr(estimator),
+        "interval": repr(estimator.scores_interval()) if has_interval else None,
+        "p-values": repr(estimator.p_values(n_resamples=99)) if has_interval else None,
+    }
+
+
+SETTINGS = [
+    lambda: DPMICScorer(target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICScorer(target_bounds=(0, 1), n_jobs=2, **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICSelector(threshold=0.5, target_bounds=(0, 1), **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", **PUBLIC),
+    lambda: DPMICScorer(target_bounds=(0, 1), mechanism="gaussian", delta=1e-6, **PUBLIC),
+    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", delta=0.4, **PUBLIC),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("make", SETTINGS)
+def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
+    here, there = neighbours()
+    assert (raw_steps(*here) != raw_steps(*there)).all()
+    fitted = [fit_with_released_values(make(), *table, monkeypatch, way) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("release", ["scores", "support"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, release, monkeypatch):
+    here, there = neighbours()
+    assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
+    settings = {"statistic": statistic, "release": release, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [fit_with_released_values(DPMICSelector(k=2, **settings), *table, monkeypatch) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_equal_choices_leave_equal_estimators(statistic, monkeypatch):
+    monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, worth, source: len(worth) // 2)
+    settings = {"statistic": statistic, "release": "support", "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [DPMICSelector(k=3, **settings).fit(*table) for table in neighbours()]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])
+def test_equal_noisy_tables_leave_equal_estimators(estimator, way, monkeypatch):
+    settings = {"mechanism": "geometric", "target_bounds": (0, 1)} | PUBLIC
+    fitted = [fit_with_released_counts(estimator(**settings), *table, monkeypatch, way) for table in neighbours()]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+def test_the_comparison_sees_a_raw_score_that_was_kept(monkeypatch):
+    here, there = neighbours()
+    make = SETTINGS[0]
+    fitted = [fit_with_released_values(make(), *table, monkeypatch) for table in (here, there)]
+    for estimator, table in zip(fitted, (here, there), strict=True):
+        estimator._raw = raw_steps(*table)
+    assert everything_visible(fitted[0]) != everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("make", SETTINGS)
+def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
+    (X, y), _ = neighbours()
+    fitted = make().fit(X, y)
+    for name, value in vars(fitted).items():
+        assert np.size(value) <= D, name  # nothing as long as the data
+    if hasattr(fitted, "scores_"):
+        scores = {float(score) for score in raw_steps(X, y) * mechanisms.GRID}
+        assert not scores & set(fitted.scores_.tolist())
+
+
+@pytest.mark.parametrize("make", SETTINGS)
+def test_counts_of_chunks_show_in_nothing_that_leaves_the_estimator(make):
+    pending = [make().partial_fit(X, y) for X, y in neighbours()]
+    for show in (repr, lambda estimator: re.sub(r"sk-[\w-]+-id-[\w-]+", "", estimator._repr_html_())):
+        assert show(pending[0]) == show(pending[1])
+    with pytest.raises(TypeError, match="holds exact counts"):
+        pickle.dumps(pending[0])
+    sketches = [repr(make().empty_sketch(N, n_features=D).update(X, y)) for X, y in neighbours()]
+    assert sketches[0] == sketches[1]

@@ -1,0 +1,325 @@
+"""p-values of a release, `fdr`, and scorers as score functions of scikit-learn's selectors."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.feature_selection import (
+    GenericUnivariateSelect,
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from benchmarks import significance
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    dp_mic_classif,
+    dp_mic_regression,
+    search_cost,
+)
+from skdpmic.statistics.registry import STATISTICS
+
+N, D, TRUE = 1000, 8, [1, 4]
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
+ANY_STATISTIC = pytest.mark.parametrize("statistic", STATISTICS)
+RANKS = ["kendall", "spearman", "chatterjee", "distance_correlation"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Two features are the target itself, but for some noise; the others have nothing to do with it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((N, D)), rng.random(N)
+    X[:, TRUE] = np.clip(y[:, np.newaxis] + 0.02 * rng.standard_normal((N, 2)), 0, 1)
+    return X, y
+
+
+@ANY_STATISTIC
+def test_features_that_have_to_do_with_the_target_have_small_p_values(statistic, table):
+    p_values = DPMICScorer(statistic=statistic, epsilon=100.0, **UNIT).fit(*table).p_values()
+    assert p_values.shape == (D,)
+    assert (p_values[TRUE] < 1e-3).all()
+    assert np.delete(p_values, TRUE).min() > 1e-3
+    assert p_values.max() <= 1
+
+
+@ANY_STATISTIC
+def test_p_values_follow_from_the_scores_and_public_numbers_alone(statistic, table):
+    """Whatever is done to the estimator's parameters afterwards, and wherever it goes."""
+    scorer = DPMICScorer(statistic=statistic, epsilon=20.0, **UNIT).fit(*table)
+    p_values = scorer.p_values().tolist()
+    other = "chatterjee" if statistic != "chatterjee" else "mtv_r"
+    changed = {"statistic": other, "B": 9, "c": 1, "correction": None, "mechanism": "gaussian", "delta": 0.1}
+    scorer.set_params(**changed, epsilon=0.1, max_rows_per_group=3, bounds=(0, 9))
+    assert scorer.p_values().tolist() == p_values
+    assert pickle.loads(pickle.dumps(scorer)).p_values().tolist() == p_values
+    scorer.scores_ = scorer.scores_[::-1].copy()
+    assert scorer.p_values().tolist() == p_values[::-1]
+    assert not hasattr(clone(scorer), "_public_for_p_values")
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@ANY_STATISTIC
+def test_p_values_know_of_the_noise(statistic, mechanism, table):
+    """One score with noise a hundred times stronger says little, and what it says is the tail of that noise."""
+    delta = {"delta": 1e-6} if mechanism == "gaussian" else {}
+    scorer = DPMICScorer(statistic=statistic, mechanism=mechanism, epsilon=200.0, **delta, **UNIT).fit(*table)
+    sharp = scorer.p_values()
+    scorer.noise_scale_ = 0.5
+    scorer.scores_ = np.full(D, 0.9)
+    law = stats.laplace(scale=0.5) if mechanism == "laplace" else stats.norm(scale=0.5)
+    assert sharp[TRUE].max() < 1e-3
+    p_values = scorer.p_values()
+    assert (p_values >= 0.9 * law.sf(0.9)).all()
+    assert (p_values <= 1.1 * law.sf(0.9 - 0.3)).all()
+
+
+def test_without_noise_p_values_are_those_of_a_permutation_test(table):
+    X, y = table
+    scorer = DPMICScorer(statistic="chatterjee", epsilon=math.inf).fit(X, y)
+    rng = np.random.default_rng(0)
+    ascending = np.argsort(y)
+
+    def xi(x):
+        def of(order, values):
+            return 1 - 3 * np.abs(np.diff(stats.rankdata(values)[order])).sum() / (N**2 - 1)
+
+        return max(of(np.argsort(x), y), of(ascending, x), 0.0)
+
+    null = [xi(rng.random(N)) for _ in range(2000)]
+    expected = np.array([(1 + np.sum(null >= score)) / 2001 for score in scorer.scores_])
+    assert (np.abs(scorer.p_values() - expected) <= 5 * np.sqrt(expected / 2000)).all()
+
+
+def test_p_values_of_several_kinds_of_features_are_those_of_each_kind():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(3, size=(500, 4)).astype(float), rng.random(500)
+    public = {"bounds": {0: (0, 2), 2: (0, 2)}, "categories": {1: [0, 1, 2], 3: [0, 1, 2]}, "target_bounds": (0, 1)}
+    for statistic in ("mic_r", "mtv_r"):
+        scorer = DPMICScorer(statistic=statistic, epsilon=math.inf, **public).fit(X, y)
+        scorer.noise_scale_, scorer.scores_ = 0.05, np.full(4, 0.3)
+        p_values = scorer.p_values()
+        assert p_values[0] == p_values[2] != p_values[1] == p_values[3]
+
+
+def test_simulations_depend_on_their_seed_and_number(table):
+    scorer = DPMICScorer(statistic="chatterjee", epsilon=20.0).fit(*table)
+    assert scorer.p_values().tolist() == scorer.p_values(random_state=0, n_resamples=9999).tolist()
+    assert scorer.p_values(random_state=1).tolist() != scorer.p_values().tolist()
+    generator = np.random.RandomState(5)
+    assert scorer.p_values(random_state=generator).tolist() != scorer.p_values(random_state=generator).tolist()
+    assert scorer.p_values(n_resamples=99).min() >= 0.01
+    for bad in (0, 1.5, True, "many"):
+        with pytest.raises(ValueError, match="n_resamples must be an int >= 1, got"):
+            scorer.p_values(n_resamples=bad)
+    with pytest.raises(ValueError, match="cannot be used to seed"):
+        scorer.p_values(random_state="seed")
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_p_values_of_pieces_are_those_of_the_table(statistic, table):
+    X, y = table
+    whole = DPMICScorer(statistic=statistic, epsilon=math.inf, B=20, c=4, **UNIT).fit(X, y)
+    sketch = clone(whole).empty_sketch(N, n_features=D).update(X, y)
+    pieces = clone(whole).partial_fit(X[:600], y[:600]).partial_fit(X[600:], y[600:]).publish()
+    for other in (clone(whole).fit_sketch(sketch), pieces):
+        assert other.p_values().tolist() == whole.p_values().tolist()
+    pieces.partial_fit(X, y)
+    assert "_public_for_p_values" not in vars(pieces)
+
+
+def test_p_values_of_a_lazy_frame_and_of_a_dask_collection_are_those_of_the_table(table):
+    polars, dask_array = pytest.importorskip("polars"), pytest.importorskip("dask.array")
+    X, y = table
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT)
+    expected = clone(scorer).fit(X, y).p_values().tolist()
+    lazy = polars.DataFrame(X, schema=[f"x{j}" for j in range(D)]).lazy()
+    assert clone(scorer).fit(lazy, y).p_values().tolist() == expected
+    chunks = dask_array.from_array(X, chunks=(300, D)), dask_array.from_array(y, chunks=300)
+    assert clone(scorer).fit(*chunks).p_values().tolist() == expected
+
+
+def test_where_there_are_no_p_values_the_error_says_why(table):
+    X, y = table
+    with pytest.raises(AttributeError, match="noise of a known law, and mechanism='geometric' adds it to counts"):
+        DPMICScorer(mechanism="geometric", **UNIT).fit(X, y).p_values()
+    with pytest.raises(AttributeError, match="p_values needs scores, and release='support' publishes none"):
+        DPMICSelector(release="support", k=2, **UNIT).fit(X, y).p_values()
+    people = np.arange(N) // 2
+    with pytest.raises(AttributeError, match="several rows of a person are not: fit with max_rows_per_group=1, got 2"):
+        DPMICScorer(statistic="kendall", max_rows_per_group=2).fit(X, y, groups=people).p_values()
+
+
+@ANY_STATISTIC
+def test_with_one_row_of_each_person_persons_count(statistic, table):
+    """Persons with two rows each, of which one is drawn: the p-values are those of half as many records."""
+    X, y = table
+    given = {"statistic": statistic, "epsilon": math.inf, **UNIT}
+    of_people = DPMICScorer(max_rows_per_group=1, **given).fit(X, y, groups=np.arange(N) // 2)
+    of_half = DPMICScorer(**given).fit(X[::2], y[::2])
+    of_half.scores_ = of_people.scores_.copy()
+    assert of_people.p_values().tolist() == of_half.p_values().tolist()
+
+
+# --- fdr --------------------------------------------------------------------------------------------------------------
+
+
+@ANY_STATISTIC
+def test_fdr_keeps_what_benjamini_and_hochberg_keep(statistic, table):
+    X, y = table
+    selector = DPMICSelector(k=1, fdr=0.2, statistic=statistic, epsilon=30.0, **UNIT).fit(X, y)
+    for level in (0.01, 0.2, 0.7):
+        kept = selector.set_params(fdr=level).get_support()
+        ascending = np.sort(selector.p_values())
+        passed = np.flatnonzero(ascending <= level * np.arange(1, D + 1) / D)
+        assert kept.sum() == (passed[-1] + 1 if len(passed) else 0)
+        assert kept[TRUE].all()
+        assert selector.p_values()[kept].max() <= ascending[kept.sum() - 1]
+
+
+def test_fdr_costs_nothing_after_the_fit_and_k_comes_back(table, tmp_path):
+    X, y = table
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    selector = DPMICSelector(k=3, fdr=0.1, statistic="kendall", epsilon=4.0, ledger=ledger).fit(X, y)
+    assert set(TRUE) <= set(selector.get_support(indices=True))
+    spent = ledger.entries()
+    assert selector.set_params(fdr=1e-9).get_support().sum() == 0
+    assert selector.set_params(fdr=None).get_support().sum() == 3
+    assert len(ledger.entries()) == len(spent) == 1
+
+
+def test_nothing_found_warns_as_scikit_learns_selectors_do(table):
+    X, y = table
+    selector = DPMICSelector(fdr=1e-9, statistic="kendall", epsilon=4.0).fit(X, y)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(X).shape == (N, 0)
+
+
+BAD_FDR = [
+    ({"fdr": 0}, r"fdr must be None or a number in \(0, 1\), got 0"),
+    ({"fdr": 1.0}, r"fdr must be None or a number in \(0, 1\), got 1.0"),
+    ({"fdr": "some"}, "fdr must be None or a number"),
+    ({"fdr": 0.1, "threshold": 0.5}, "fdr must be None where threshold is given, got 0.1"),
+    ({"fdr": 0.1, "release": "support"}, "fdr must be None with release='support', which publishes no scores"),
+    ({"fdr": 0.1, "mechanism": "geometric"}, "fdr must be None with mechanism='geometric', whose scores have noise"),
+    ({"fdr": 0.1, "max_rows_per_group": 2}, "fdr must be None with max_rows_per_group=2, as rows of a person"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_FDR)
+def test_a_bad_fdr_is_refused_before_the_charge(given, message, table, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    groups = np.arange(N) // 2 if "max_rows_per_group" in given else None
+    with pytest.raises(ValueError, match=message):
+        DPMICSelector(ledger=ledger, **given, **UNIT).fit(*table, groups=groups)
+    assert not ledger.entries()
+
+
+@pytest.mark.parametrize(
+    ("fitted", "changed", "message"),
+    [
+        (
+            {"release": "support"},
+            {"release": "scores"},
+            "fdr must be None after this fit, got 0.1: p_values needs",
+        ),
+        (
+            {"mechanism": "geometric"},
+            {"mechanism": "laplace"},
+            "after this fit, got 0.1: p_values needs scores with",
+        ),
+        ({}, {"threshold": 0.5}, "fdr must be None where threshold is given"),
+    ],
+)
+def test_fdr_after_a_fit_that_has_no_p_values_is_refused(fitted, changed, message, table):
+    selector = DPMICSelector(k=2, **fitted, **UNIT).fit(*table).set_params(fdr=0.1, **changed)
+    with pytest.raises(ValueError, match=message):
+        selector.get_support()
+
+
+# --- Score functions --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        lambda scorer: SelectFdr(scorer, alpha=0.05),
+        lambda scorer: SelectFpr(scorer, alpha=1e-3),
+        lambda scorer: SelectFwe(scorer, alpha=0.05),
+        lambda scorer: GenericUnivariateSelect(scorer, mode="fwe", param=0.05),
+        lambda scorer: SelectKBest(scorer, k=2),
+        lambda scorer: SelectPercentile(scorer, percentile=25),
+    ],
+)
+@ANY_STATISTIC
+def test_scikit_learns_selectors_take_a_scorer(select, statistic, table):
+    """No false discovery at these levels: the noise is that of one seed."""
+    scorer = DPMICScorer(statistic=statistic, epsilon=100.0, random_state=0, **UNIT)
+    with pytest.warns(UserWarning, match="random_state"):
+        selector = select(scorer).fit(*table)
+    assert selector.get_support(indices=True).tolist() == TRUE
+    np.testing.assert_array_equal(selector.scores_, scorer.scores_)
+    np.testing.assert_array_equal(selector.pvalues_, scorer.p_values())
+
+
+def test_without_p_values_a_scorer_returns_scores_alone(table):
+    scorer = DPMICScorer(mechanism="geometric", epsilon=50.0, **UNIT)
+    selector = SelectKBest(scorer, k=2).fit(*table)
+    np.testing.assert_array_equal(selector.scores_, scorer.scores_)
+    assert selector.pvalues_ is None
+
+
+def test_functions_return_scores_alone_as_those_of_mutual_information_do(table):
+    X, y = table
+    assert dp_mic_regression(X, y, epsilon=1, **UNIT).shape == (D,)
+    assert dp_mic_classif(X, y > 0.5, epsilon=1, bounds=(0, 1), classes=[False, True]).shape == (D,)
+
+
+@pytest.mark.slow
+def test_searches_over_levels_of_false_discoveries(table):
+    X, y = table
+    scorer = DPMICScorer(statistic="kendall", epsilon=20.0)
+    pipeline = make_pipeline(SelectFdr(scorer), LinearRegression())
+    search = GridSearchCV(pipeline, {"selectfdr__alpha": [0.01, 0.2]}, cv=3)
+    assert search_cost(search).charged_epsilon == 7 * 20
+    assert search.fit(X, y).best_score_ > 0.9
+    selectors = make_pipeline(DPMICSelector(statistic="kendall", epsilon=20.0), LinearRegression())
+    private = PrivateGridSearch(selectors, {"dpmicselector__fdr": [0.05, 0.3]}, epsilon=5.0)
+    assert set(TRUE) <= set(private.fit(X, y).best_estimator_[0].get_support(indices=True))
+
+
+# --- Level and false discoveries --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", significance.SAMPLES)
+@ANY_STATISTIC
+def test_the_level_is_kept_whatever_ties_and_noise(statistic, n):
+    """Of 2,000 tables of each kind, no more than 5 % and two standard errors have a p-value of 0.05 or less."""
+    for kind in significance.kinds_of(statistic):
+        shares = significance.shares_below(statistic, kind, n, (0.1, 1.0, 10.0), 2000, np.random.default_rng(0))
+        assert max(shares) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 2000), kind
+
+
+@pytest.mark.slow
+@ANY_STATISTIC
+def test_false_discoveries_are_as_rare_as_asked_for_and_true_ones_are_made(statistic):
+    """Of 100 tables of 2,000 records and 50 features at (1, 1e-6); without the noise, p-values would not do."""
+    found = significance.discoveries(statistic, 2000, 100, np.random.default_rng(0))
+    false, true = found[:, 0], found[:, 1]
+    assert false.mean() <= 0.1 + 2 * false.std(ddof=1) / 10
+    assert true.mean() > 0.3
+    if statistic not in ("mic_r", "mtv_r"):
+        assert found[:, 2].mean() > 0.4

@@ -1,0 +1,544 @@
+"""``fit(X, y, groups)`` with ``max_rows_per_group``: the person is what is protected, whoever has however many rows."""
+
+import math
+import warnings
+from fractions import Fraction
+from functools import partial
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeavePOut,
+    StratifiedGroupKFold,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateGridSearch,
+    dp_mic_classif,
+    dp_mic_regression,
+    search_cost,
+)
+from skdpmic.privacy.composition import rho_for
+from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.noisy_tables import TableScorer
+from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics.registry import STATISTICS
+
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
+STEPS = 2**30
+ERROR = 1e-9
+xi = pytest.mark.filterwarnings("ignore:statistic='chatterjee' takes rows")
+
+
+def public(name):
+    return UNIT if STATISTICS[name].needs_ranges else {}
+
+
+def table(n_groups=250, most=6, d=4, seed=0):
+    """Rows of persons who have 1 to `most` each, in no order; the second feature decides on the target."""
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.repeat(np.arange(n_groups), rng.integers(1, most + 1, n_groups)))
+    X = rng.random((len(groups), d))
+    return X, X[:, min(1, d - 1)] ** 2, groups
+
+
+def without_noise(name, X, y, groups, m, **parameters):
+    scorer = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=m, **public(name) | parameters)
+    return scorer.fit(X, y, groups=groups).scores_
+
+
+# --- Scores -------------------------------------------------------------------------------------------------------
+
+
+@xi
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_scores_of_persons_with_m_rows_are_those_of_all_their_rows(name, m):
+    X, y, _ = table()
+    X, y = X[: len(X) // m * m], y[: len(X) // m * m]
+    groups = np.random.default_rng(1).permutation(np.arange(len(X)) % (len(X) // m))
+    fixed = {} if not STATISTICS[name].needs_ranges else {"B": 30, "c": 4}
+    scores = without_noise(name, X, y, groups, m, **fixed)
+    if name in OFFSETS:
+        against = OFFSETS[name][0](y, m)
+        assert scores.tolist() == [against.score(x, (0, 1)) for x in X.T]
+    else:
+        plain = DPMICScorer(statistic=name, epsilon=math.inf, **public(name)).fit(X, y)
+        np.testing.assert_allclose(scores, plain.scores_, atol=1e-12)
+
+
+# What is taken off for chance is as if each sqrt(m) of the rows were as good as one.
+OFFSETS = {
+    "mic_r": (
+        lambda y, m: mic_r.AgainstNumbers(y, (0, 1), 30, 4, correction=mic_r.MillerMadow(math.sqrt(m))),
+        lambda codes, m: mic_r.AgainstClasses(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
+    ),
+    "mtv_r": (
+        lambda y, m: mtv_r.AgainstNumbers(y, (0, 1), numeric_family(30, 4).for_groups(math.sqrt(m))),
+        lambda codes, m: mtv_r.AgainstClasses(codes, class_family(30, 4, 3).for_groups(math.sqrt(m))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+def test_against_classes_chance_counts_as_between_rows_of_one_and_rows_of_all(name):
+    X, y, _ = table()
+    m, codes = 4, np.minimum(3 * y, 2).astype(int)
+    X, codes, groups = np.repeat(X, m, axis=0), np.repeat(codes, m), np.repeat(np.arange(len(X)), m)
+    against = OFFSETS[name][1](codes, m)
+    scores = without_noise(name, X, codes, groups, m, target_bounds=None, classes=[0, 1, 2], B=30, c=4)
+    assert scores.tolist() == [against.score(x, (0, 1)) for x in X.T]
+    plain = DPMICScorer(statistic=name, epsilon=math.inf, bounds=(0, 1), classes=[0, 1, 2], B=30, c=4).fit(X, codes)
+    assert (scores < plain.scores_)[[0, 2, 3]].all()
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_offsets_for_m_rows_that_are_as_good_as_one_are_those_of_one_row(m):
+    X, y, _ = table()
+    x, codes = np.repeat(X[:, 1] + 0.2 * X[:, 0], m), np.repeat((3 * y).astype(int), m)
+    for against in (
+        lambda each, correction: mic_r.AgainstNumbers(np.repeat(y, each), (0, 1), 30, 4, correction=correction),
+        lambda each, correction: mic_r.AgainstClasses(codes[:: m // each], 3, 30, 4, correction),
+    ):
+        once = against(1, "miller-madow").score(x[::m], (0, 1))
+        assert against(m, mic_r.MillerMadow(m)).score(x, (0, 1)) == pytest.approx(once, abs=1e-12)
+        assert against(m, "miller-madow").score(x, (0, 1)) > once + 1e-3
+
+
+@pytest.mark.parametrize("name", ["mic_r", "mtv_r", "kendall", "spearman"])
+def test_who_has_one_row_counts_as_a_table_of_one_row_each(name):
+    X, y, _ = table()
+    groups = [f"person {i}" for i in range(len(X))]
+    plain = DPMICScorer(statistic=name, epsilon=math.inf, **public(name)).fit(X, y)
+    alone = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=1, **public(name)).fit(X, y, groups)
+    assert alone.scores_.tolist() == plain.scores_.tolist()
+    copied = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=5, **public(name)).fit(X, y, groups)
+    # tau-a and rho-a divide by pairs of equal rows, too; five copies are taken for more than one row, in offsets.
+    np.testing.assert_allclose(copied.scores_, plain.scores_, atol=0.05 if name == "mtv_r" else 0.03)
+    if STATISTICS[name].needs_ranges:
+        assert (copied.B_, copied.c_) == (alone.B_, alone.c_) == (plain.B_, plain.c_)  # as many persons
+
+
+def test_copies_of_rows_score_as_the_rows_do_where_nothing_is_taken_off_for_chance():
+    X, y, _ = table()
+    once, often = (without_noise("mic_r", X, y, range(len(X)), m, correction=None) for m in (1, 5))
+    np.testing.assert_allclose(often, once, atol=1e-12)
+
+
+@xi
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_order_of_rows_and_the_names_of_persons_do_not_matter(name):
+    X, y, groups = table()
+    X, y, groups = X[np.argsort(groups)], y[np.argsort(groups)], np.sort(groups)
+    keep = np.bincount(groups)[groups] % 2 == 0
+    X, y, groups = X[keep], y[keep], groups[keep] // 1  # 2, 4 or 6 rows: two of them are drawn, or all
+    few = np.bincount(groups)[groups] == 2
+    X, y, groups = X[few], y[few], groups[few]
+    order = np.random.default_rng(0).permutation(len(X))
+    scores = without_noise(name, X, y, groups, 2, random_state=0)
+    shuffled = without_noise(name, X[order], y[order], [f"p{i}" for i in groups[order]], 2, random_state=0)
+    np.testing.assert_allclose(scores, shuffled, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_scores_do_not_depend_on_the_number_of_jobs(n_jobs):
+    X, y, groups = table(n_groups=800, most=5)
+    groups, m = groups * 0 + np.arange(len(X)) // 2, 2
+    X, y, groups = X[: len(X) // 2 * 2], y[: len(X) // 2 * 2], groups[: len(X) // 2 * 2]
+    assert len(X) > 1500
+    scores = without_noise("mic_r", X, y, groups, m, n_jobs=n_jobs)
+    assert scores.tolist() == without_noise("mic_r", X, y, groups, m).tolist()
+
+
+def test_a_person_with_many_rows_counts_no_more_than_one_with_few():
+    rng = np.random.default_rng(0)
+    n, n_loud = 300, 300
+    X, y = np.append(rng.random((n, 1)), np.ones((n_loud, 1)), axis=0), np.append(rng.random(n), np.ones(n_loud))
+    groups = np.minimum(np.arange(n + n_loud), n)
+    grids = {"B": 16, "c": 4, "correction": None}
+    quiet = without_noise("mic_r", X[: n + 1], y[: n + 1], groups[: n + 1], 1, **grids)
+    for m in (1, 4):
+        assert without_noise("mic_r", X, y, groups, m, **grids) == pytest.approx(quiet, abs=1e-9)
+    assert DPMICScorer(epsilon=math.inf, **grids, **UNIT).fit(X, y).scores_ > quiet + 0.3
+
+
+# --- Replacing a person moves a score by the sensitivity at most -----------------------------------------------------
+
+POSITIONS = (0.1, 0.9)
+OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a person's two rows, each (x, y)
+
+
+@xi
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    "n_groups, statistics, n_tables",
+    [
+        (5, ["mic_r", "mtv_r"], 60),
+        (5, ["kendall", "spearman", "distance_correlation"], 20),
+        pytest.param(5, [*STATISTICS], 715, marks=pytest.mark.slow),  # all
+        pytest.param(6, ["mic_r", "mtv_r"], 2002, marks=pytest.mark.slow),  # all
+    ],
+)
+def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_groups, statistics, n_tables):
+    # Tables of the others on two values of x and of y, and all pairs of rows of the replaced person: one column for
+    # each table, by the target's values. Ties of strict ranks are broken by the same keys, the seed being the same.
+    others = np.array(list(combinations_with_replacement(range(len(OWN)), n_groups - 1)))
+    extreme = (others == others[:, :1]).all(axis=1)  # those of equal persons are among them
+    others = np.random.default_rng(0).permutation(others[~extreme])[: n_tables - extreme.sum()]
+    others = np.concatenate([np.repeat(np.arange(len(OWN))[:, None], n_groups - 1, axis=1), others])
+    assert len(others) == n_tables
+    cells = np.array(OWN)  # (n_kinds, 2 rows, x or y)
+    groups = np.repeat(np.arange(n_groups), 2)
+    for name in statistics:
+        parameters = dict(public(name), B=4, c=1, correction=None) if STATISTICS[name].needs_ranges else {}
+        scorer = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=2, random_state=0, **parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            bound = clone(scorer).set_params(epsilon=1.0, random_state=None)
+            bound.fit(np.zeros((2 * n_groups, 1)), np.zeros(2 * n_groups), groups)
+        scores = np.empty((len(others), len(OWN)))
+        for i in range(len(OWN)):
+            rows = np.concatenate(
+                [cells[others].reshape(len(others), -1, 2), np.tile(cells[i], (len(others), 1, 1))], axis=1
+            )
+            by_target = {}
+            for j, y in enumerate(rows[:, :, 1]):
+                by_target.setdefault(tuple(y), []).append(j)
+            for y, chosen in by_target.items():
+                X = np.array(POSITIONS)[rows[chosen, :, 0]].T
+                scores[chosen, i] = scorer.fit(X, np.array(POSITIONS)[list(y)], groups).scores_
+        largest = np.ptp(scores, axis=1).max()
+        assert largest <= bound.noise_scale_ + ERROR
+        if STATISTICS[name].needs_ranges:  # two values are few ranks
+            assert largest > 0.8 * bound.noise_scale_
+
+
+# --- Noise --------------------------------------------------------------------------------------------------------
+
+EACH, N = 3, 240  # rows a person, persons
+
+SENSITIVITY = {  # of a person, the theorems, in exact fractions where there are any; n rows, m of a person
+    "mic_r": lambda n, m: mic_r_group_sensitivity(n // m, m),
+    "mtv_r": lambda n, m: m * Fraction(4 * (n - 1), n**2),
+    "kendall": lambda n, m: m * Fraction(4, n),
+    "spearman": lambda n, m: m * Fraction(6, n + 1),
+    "chatterjee": lambda n, m: m * Fraction(3 * (2 * n - 5), n**2 - 1),
+    "distance_correlation": lambda n, m: m * math.sqrt(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7))),
+}
+
+
+def laplace(d, steps):
+    return math.ceil(d * steps / Fraction(3, 10))
+
+
+def gaussian(d, steps):
+    return math.sqrt(d * steps**2 / (2 * rho_for(0.3, 1e-6)))
+
+
+def one_shot(d, steps):
+    return math.ceil(2 * 2 * steps / Fraction(3, 10))
+
+
+def exponential(d, steps):
+    return steps * math.sqrt(40 / (2 * rho_for(0.3, 1e-6)))
+
+
+RELEASES = {
+    "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
+    "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
+    "selector": (partial(DPMICSelector, k=2, epsilon=0.3), laplace),
+    "one-shot": (partial(DPMICSelector, epsilon=0.3, k=2, release="support"), one_shot),
+    "exponential": (partial(DPMICSelector, epsilon=0.3, delta=1e-6, k=40, release="support"), exponential),
+}
+
+
+@xi
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_noise_is_that_of_the_formula_for_a_person(name, release):
+    make, scale_of = RELEASES[release]
+    X, y, groups = table(n_groups=N, d=50)
+    for m in (EACH, 1):
+        fitted = make(statistic=name, max_rows_per_group=m, **public(name)).fit(X, y, groups=groups)
+        least = scale_of(50, SENSITIVITY[name](N * m, m) * STEPS)
+        assert least <= fitted.noise_scale_ * STEPS <= least * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("m", [1, 2, 7])
+def test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come(m):
+    X, y, groups = table(n_groups=N)
+    scorer = DPMICScorer(mechanism="geometric", epsilon=0.3, max_rows_per_group=m, **UNIT).fit(X, y, groups)
+    assert scorer.noise_scale_ == float(2 * m * 4 / Fraction(3, 10))
+    assert scorer.noisy_counts_.max() <= N * m
+    counts = DPMICScorer(mechanism="geometric", epsilon=math.inf, max_rows_per_group=m, **UNIT).fit(X, y, groups)
+    assert (counts.noisy_counts_.sum(axis=(1, 2)) == N * m).all()
+    assert counts.ranking_[1] == 1
+
+
+def test_tables_of_copies_score_as_the_tables_of_one_row_each():
+    X, y, _ = table(n_groups=N, most=1)
+    one = DPMICScorer(mechanism="geometric", epsilon=math.inf, **UNIT).fit(X, y)
+    many = DPMICScorer(mechanism="geometric", epsilon=math.inf, max_rows_per_group=8, **UNIT).fit(X, y, range(N))
+    assert many.noisy_counts_.tolist() == (8 * one.noisy_counts_).tolist()
+    assert many.scores_.tolist() == one.scores_.tolist()
+
+
+def test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have():
+    """With the noise of a table of everybody once, in which each counts for one over m."""
+    m, (X, y, groups) = 3, table(n_groups=N)
+    scorer = DPMICScorer(mechanism="geometric", epsilon=5.0, max_rows_per_group=m, **UNIT).fit(X, y, groups)
+    again = TableScorer(N, Fraction(2 * 4, 5), scorer.B_, is_discrete=False)
+    assert scorer.scores_.tolist() == [again.score(counts / m) for counts in scorer.noisy_counts_]
+
+
+def test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many():
+    X, y, groups = table(n_groups=N)
+    given = {"mechanism": "gaussian", "max_rows_per_group": EACH, **UNIT}
+    with pytest.warns(UserWarning, match=rf"delta=.* is above 1 / n = 0.0042 for n = {N} people"):
+        DPMICScorer(delta=1.001 / N, **given).fit(X, y, groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPMICScorer(delta=0.999 / N, **given).fit(X, y, groups)
+
+
+def test_noise_for_many_rows_is_little_more_than_for_one():
+    X, y, groups = table(n_groups=1000, most=20, d=1)
+    scales = [DPMICScorer(max_rows_per_group=m, **UNIT).fit(X, y, groups).noise_scale_ for m in (1, 2, 20)]
+    assert scales[0] == pytest.approx(mic_r_sensitivity(1000), rel=1e-4)
+    assert scales[1] == pytest.approx(1.09 * scales[0], rel=0.01)
+    assert scales[2] == pytest.approx(scales[1], rel=1e-6)
+    of_mtv_r = [
+        DPMICScorer(statistic="mtv_r", max_rows_per_group=m, **UNIT).fit(X, y, groups).noise_scale_ for m in (1, 20)
+    ]
+    assert of_mtv_r == pytest.approx([4 / 1000, 4 / 1000], rel=2e-3)
+
+
+def test_what_is_spent_and_written_down_is_per_person(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    X, y, groups = table()
+    scorer = DPMICScorer(epsilon=0.25, max_rows_per_group=3, ledger=ledger, **UNIT).fit(X, y, groups)
+    (entry,) = ledger.entries()
+    assert (entry.epsilon, entry.n, entry.d) == (0.25, 250, 4)
+    assert scorer.privacy_spent_ == (0.25, 0.0)
+    assert scorer.n_groups_ == 250
+    scorer.set_params(max_rows_per_group=None).fit(X, y)
+    assert not hasattr(scorer, "n_groups_")
+    assert ledger.entries()[-1].n == len(X)
+
+
+# --- What is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "budget.db", 100.0)
+
+
+def assert_refused(estimator, arguments, error, message):
+    """Refused without a charge or a change, the estimator being new and being fitted."""
+    for fitted in (False, True):
+        if fitted:
+            good = type(estimator)(**UNIT | ({"k": 2} if isinstance(estimator, DPMICSelector) else {})).fit(
+                *table()[:2]
+            )
+            estimator = good.set_params(**estimator.get_params())
+        before = vars(estimator).copy()
+        with pytest.raises(error, match=message):
+            estimator.fit(*arguments)
+        assert vars(estimator).keys() == before.keys()
+        assert all(vars(estimator)[name] is before[name] for name in before)
+    assert estimator.ledger.entries() == []
+
+
+X, Y, GROUPS = table()
+BAD = {
+    "no groups": (3, None, ValueError, r"groups must say whose each row is with max_rows_per_group=3, got None"),
+    "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be an int >= 1 where groups are given"),
+    "no rows": (0, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 0"),
+    "half rows": (2.5, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 2.5"),
+    "a row too few": (3, GROUPS[1:], ValueError, "groups must hold a label for each row of X"),
+    "three persons": (3, GROUPS % 3, ValueError, "groups must hold at least 4 different labels, one a person, got 3"),
+    "a missing label": (3, [None, *GROUPS[1:]], ValueError, "got missing values"),
+    "pandas.NA": (3, [pd.NA, *GROUPS[1:]], ValueError, "got missing values"),
+    "lists": (3, [[1]] * len(X), TypeError, "hashable"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("kind", [DPMICScorer, partial(DPMICSelector, k=2, release="support")])
+def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, ledger):
+    m, groups, error, message = BAD[name]
+    assert_refused(kind(max_rows_per_group=m, ledger=ledger, **UNIT), (X, Y, groups), error, message)
+
+
+def test_more_rows_than_a_kernel_takes_are_refused_before_the_charge(ledger, monkeypatch):
+    monkeypatch.setattr(ranks, "MAX_RECORDS", 3 * 250 - 1)
+    scorer = DPMICScorer(statistic="kendall", ledger=ledger, max_rows_per_group=3)
+    with pytest.raises(ValueError, match="X must have at most 749 samples, got n_samples=750"):
+        scorer.fit(X, Y, GROUPS)
+    assert ledger.entries() == []
+    scorer.set_params(max_rows_per_group=2).fit(X, Y, GROUPS)
+
+
+def test_without_budget_no_row_is_drawn(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", 0.1)
+    monkeypatch.setattr("skdpmic.table.people.People.draw", None)
+    scorer = DPMICScorer(epsilon=1.0, max_rows_per_group=3, ledger=ledger, **UNIT)
+    with pytest.raises(Exception, match="budget") as caught:
+        scorer.fit(X, Y, GROUPS)
+    assert type(caught.value).__name__ == "BudgetError"
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
+def test_persons_have_no_chunks_and_the_error_says_why(method):
+    scorer = DPMICScorer(max_rows_per_group=3, **UNIT)
+    assert not hasattr(scorer, method)
+    with pytest.raises(AttributeError) as caught:
+        getattr(scorer, method)
+    assert "max_rows_per_group must be None where records come in pieces" in repr(
+        caught.value.__cause__ or caught.value
+    )
+
+
+def test_persons_have_no_dask_collection(ledger):
+    array = pytest.importorskip("dask.array")
+    scorer = DPMICScorer(max_rows_per_group=3, ledger=ledger, **UNIT)
+    with pytest.raises(ValueError, match="rows of one person may lie in several"):
+        scorer.fit(array.from_array(X), array.from_array(Y), GROUPS)
+    with pytest.raises(TypeError, match="groups must be in memory"):
+        scorer.fit(X, Y, array.from_array(GROUPS))
+    assert ledger.entries() == []
+
+
+def test_functions_of_x_and_y_refuse_persons(ledger):
+    message = "max_rows_per_group must be None where no groups can be passed, got 3"
+    given = {"epsilon": 1.0, "bounds": (0, 1), "max_rows_per_group": 3, "ledger": ledger}
+    with pytest.raises(ValueError, match=message):
+        dp_mic_regression(X, Y, target_bounds=(0, 1), **given)
+    with pytest.raises(ValueError, match=message):
+        dp_mic_classif(X, Y > 0.5, classes=[False, True], **given)
+    with pytest.raises(ValueError, match=message):
+        SelectKBest(DPMICScorer(target_bounds=(0, 1), **given), k=2).fit(X, Y)
+    assert ledger.entries() == []
+
+
+def test_neighbouring_rows_are_no_dependence_and_chatterjee_says_so():
+    X_, y_, _ = table(n_groups=500, most=1)
+    with pytest.warns(UserWarning, match="score up to 0.8"):
+        copied = without_noise("chatterjee", X_, y_, range(500), 5)
+    assert copied[[0, 2, 3]] == pytest.approx([0.8] * 3, abs=0.05)
+    with pytest.warns(UserWarning, match="statistic='chatterjee' takes rows .* score up to 0.67. Use max_rows"):
+        DPMICScorer(statistic="chatterjee", max_rows_per_group=3).fit(X, Y, GROUPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPMICScorer(statistic="chatterjee", max_rows_per_group=1).fit(X, Y, GROUPS)
+        DPMICScorer(statistic="kendall", max_rows_per_group=3).fit(X, Y, GROUPS)
+
+
+# --- scikit-learn ---------------------------------------------------------------------------------------------------
+
+
+def selector(**given):
+    return DPMICSelector(**{"k": 1, "epsilon": 5.0, "max_rows_per_group": 3, **UNIT, **given})
+
+
+def asking(**given):
+    return selector(**given).set_fit_request(groups=True)
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_groups_are_a_parameter_like_others():
+    fitted = selector().fit(X, Y, groups=pd.Series(GROUPS))
+    assert fitted.get_support().tolist() == [False, True, False, False]
+    assert clone(fitted).get_params()["max_rows_per_group"] == 3
+    assert selector().fit_transform(X, Y, groups=GROUPS).shape == (len(X), 1)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert selector().fit(frame, Y, GROUPS).get_feature_names_out().tolist() == ["b"]
+    pipeline = make_pipeline(selector(), Ridge()).fit(X, Y, dpmicselector__groups=GROUPS)  # without routing
+    assert pipeline[0].n_groups_ == 250
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_go_through_a_pipeline_a_search_and_a_cross_validation(ledger):
+    pipeline = make_pipeline(asking(ledger=ledger), LinearRegression())
+    assert pipeline.fit(X, Y, groups=GROUPS)[0].n_groups_ == 250
+    grid = {"linearregression__fit_intercept": [True, False]}
+    search = GridSearchCV(pipeline, grid, cv=GroupKFold(5)).fit(X, Y, groups=GROUPS)
+    assert search.best_estimator_[0].n_groups_ == 250
+    scores = cross_val_score(pipeline, X, Y, cv=GroupKFold(5), params={"groups": GROUPS})
+    assert len(scores) == 5
+    assert [entry.n for entry in ledger.entries()] == [250, *[200] * 10, 250, *[200] * 5]
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_that_nobody_asked_for_are_told_of():
+    with pytest.raises(ValueError, match="groups"):
+        make_pipeline(selector(), Ridge()).fit(X, Y, groups=GROUPS)
+    with pytest.raises(ValueError, match="groups must say whose each row is"):
+        make_pipeline(asking(), Ridge()).fit(X, Y)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_private_search_refuses_persons_before_the_charge(ledger):
+    for candidate in (selector(), make_pipeline(asking(), Ridge())):
+        name = "k" if candidate is not None and hasattr(candidate, "k") else "dpmicselector__k"
+        search = PrivateGridSearch(candidate, {name: [1, 2]}, ledger=ledger, scoring=lambda *_: 0.5)
+        with pytest.raises(ValueError, match="max_rows_per_group must be None inside PrivateGridSearch, got 3"):
+            search.fit(X, Y)
+    partial_ = partial(dp_mic_regression, epsilon=1.0, max_rows_per_group=3, **UNIT)
+    search = PrivateGridSearch(make_pipeline(SelectKBest(partial_), Ridge()), {"selectkbest__k": [1]}, ledger=ledger)
+    with pytest.raises(ValueError, match="max_rows_per_group must be None inside PrivateGridSearch, got 3"):
+        search.fit(X, Y)
+    assert ledger.entries() == []
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    "cv, n_splits, n_trainings",
+    [(5, 5, 5), (KFold(5), 5, 5), (LeavePOut(1), 9, 9), (GroupKFold(5), 5, 4), (StratifiedGroupKFold(5), 5, 4),
+     ([([0, 1], [2]), ([2], [0, 1])], 2, 2)],
+)  # fmt: skip
+def test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups(cv, n_splits, n_trainings):
+    grid = {"ridge__alpha": [1.0]}
+    of_person = GridSearchCV(make_pipeline(selector(epsilon=1.0), Ridge()), grid, cv=cv, refit=False)
+    cost = search_cost(of_person, n_samples=9)
+    assert (cost.n_fits, cost.epsilon) == (n_splits, n_trainings)
+    grid = {"dpmicselector__max_rows_per_group": [2, 3]}
+    in_grid = GridSearchCV(make_pipeline(selector(epsilon=1.0, max_rows_per_group=None), Ridge()), grid, cv=cv)
+    assert search_cost(in_grid, n_samples=9).epsilon == 2 * n_trainings + 1
+
+
+def test_folds_of_rows_are_warned_of_where_persons_are_protected():
+    grid = {"ridge__alpha": [1.0]}
+    with pytest.warns(PrivacyLeakWarning, match="cv assigns rows to folds"):
+        search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=KFold(5)))
+    with pytest.warns(PrivacyLeakWarning, match=r"or groups by how many rows they have.*GroupKFold\(n_splits, shuffle"):
+        search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5, shuffle=True)))
+        search_cost(GridSearchCV(make_pipeline(selector(max_rows_per_group=None), Ridge()), grid, cv=KFold(5)))

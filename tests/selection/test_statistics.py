@@ -1,0 +1,375 @@
+"""``statistic=`` of the estimators: what each finds, its noise, what it needs, and what it refuses."""
+
+import itertools
+import math
+import warnings
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, spearmanr
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    RangeGridSketch,
+    dp_mic_classif,
+    dp_mic_regression,
+    mic_r,
+    mtv_r,
+    search_cost,
+)
+from skdpmic.counting.sketch import check_whole
+from skdpmic.privacy import mechanisms
+from skdpmic.privacy.composition import rho_for
+from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
+from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.shape import Shape
+from tests.statistics.mtv.naive_mtv_r import naive_total_variation
+
+N, D = 200, 4
+RANKS = [name for name, statistic in STATISTICS.items() if not statistic.needs_ranges]
+OF_RANGES = [name for name, statistic in STATISTICS.items() if statistic.needs_ranges]
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
+STEPS = 2**30
+
+
+def public(name):
+    return UNIT if STATISTICS[name].needs_ranges else {}
+
+
+def table(n=N, d=D, seed=0):
+    X = np.random.default_rng(seed).random((n, d))
+    return X, X[:, 1] ** 2
+
+
+def without_noise(name, X, y, **parameters):
+    return DPMICScorer(statistic=name, epsilon=math.inf, **public(name) | parameters).fit(X, y).scores_
+
+
+SENSITIVITY = {  # the theorems, in exact fractions but for MICr
+    "mic_r": mic_r_sensitivity,
+    "mtv_r": lambda n: Fraction(4 * (n - 1), n**2),
+    "kendall": lambda n: Fraction(4, n),
+    "spearman": lambda n: Fraction(6, n + 1),
+    "chatterjee": lambda n: Fraction(3 * (2 * n - 5), n**2 - 1),
+    "distance_correlation": lambda n: math.sqrt(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7))),
+}
+
+
+# --- Scores -------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_a_sensitivity_for_every_statistic():
+    assert SENSITIVITY.keys() == STATISTICS.keys()
+
+
+@pytest.mark.parametrize("name, function", [("mic_r", partial(mic_r, correction="miller-madow")), ("mtv_r", mtv_r)])
+def test_scores_without_noise_are_those_of_the_function(name, function):
+    X, y = table()
+    scores = without_noise(name, X, y, B=16, c=4)
+    assert scores.tolist() == [function(x, y, bounds=((0, 1), (0, 1)), B=16, c=4) for x in X.T]
+
+
+@pytest.mark.parametrize("name, function", [("kendall", kendalltau), ("spearman", spearmanr)])
+def test_scores_without_noise_are_those_of_scipy(name, function):
+    X, y = table()
+    np.testing.assert_allclose(without_noise(name, X, y), [abs(function(x, y).statistic) for x in X.T], atol=1e-12)
+
+
+@pytest.mark.parametrize("name, function", [("chatterjee", chatterjee), ("distance_correlation", distance_correlation)])
+def test_scores_without_ties_are_those_of_the_ranks(name, function):
+    X, y = table()
+    ranks = X.argsort(axis=0).argsort(axis=0), y.argsort().argsort()
+    assert without_noise(name, X, y).tolist() == [function(x.copy(), ranks[1]) for x in ranks[0].T]
+
+
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
+def test_two_classes_are_two_values(name):
+    X, y = table()
+    labels = np.where(y > 0.5, "yes", "no")
+    assert without_noise(name, X, labels, classes=["yes", "no"]).tolist() == without_noise(name, X, y > 0.5).tolist()
+
+
+def test_mtv_r_of_two_classes_is_twice_the_total_variation():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(60, 3)).astype(float), rng.integers(0, 2, size=60)
+    scores = without_noise("mtv_r", X, y, classes=[0, 1], target_bounds=None)
+    exact = [2 * naive_total_variation(x.astype(int).tolist(), y.tolist()) for x in X.T]
+    np.testing.assert_allclose(scores, [float(score) for score in exact], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_equal_values_are_put_in_an_order_that_the_seed_alone_decides(name, n_jobs):
+    X, y = np.zeros((2000, 3)), np.zeros(2000)
+    scores = [
+        DPMICScorer(statistic=name, epsilon=math.inf, n_jobs=n_jobs, random_state=seed).fit(X, y).scores_.tolist()
+        for seed in (0, 0, 1)
+    ]
+    assert scores[0] == scores[1] != scores[2]
+    assert max(itertools.chain(*scores)) < 0.2  # constants look independent: 1 would be the order of the rows
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_every_statistic_finds_what_rises(name):
+    X, y = table(5000)
+    selector = DPMICSelector(k=1, statistic=name, epsilon=5.0, release="support", **public(name)).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [1]
+
+
+@pytest.mark.parametrize("name, finds", [(name, name not in ("kendall", "spearman")) for name in STATISTICS])
+def test_what_rises_and_falls_is_found_by_those_that_say_so(name, finds):
+    X, _ = table(5000)
+    scores = without_noise(name, X, 4 * (X[:, 1] - 0.5) ** 2)
+    assert (scores[1] > np.delete(scores, 1).max() + 0.1) == finds
+
+
+# --- Noise --------------------------------------------------------------------------------------------------------
+
+
+def laplace(d, steps):
+    return math.ceil(d * steps / Fraction(3, 10))
+
+
+def gaussian(d, steps):
+    return math.sqrt(d * steps**2 / (2 * rho_for(0.3, 1e-6)))
+
+
+def one_shot(d, steps):
+    return math.ceil(2 * 2 * steps / Fraction(3, 10))
+
+
+def exponential(d, steps):
+    return steps * math.sqrt(40 / (2 * rho_for(0.3, 1e-6)))
+
+
+RELEASES = {
+    "laplace": (lambda **given: DPMICScorer(epsilon=0.3, **given), laplace),
+    "gaussian": (lambda **given: DPMICScorer(epsilon=0.3, delta=1e-6, mechanism="gaussian", **given), gaussian),
+    "one-shot": (lambda **given: DPMICSelector(epsilon=0.3, k=2, release="support", **given), one_shot),
+    "exponential": (
+        lambda **given: DPMICSelector(epsilon=0.3, delta=1e-6, k=40, release="support", **given),
+        exponential,
+    ),
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_noise_is_that_of_the_formula(name, release):
+    make, scale_of = RELEASES[release]
+    X, y = table(d=50)
+    fitted = make(statistic=name, **public(name)).fit(X, y)
+    least = scale_of(50, SENSITIVITY[name](N) * STEPS)
+    assert least <= fitted.noise_scale_ * STEPS <= least * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_half_the_noise_would_be_seen(name, monkeypatch):
+    monkeypatch.setattr(
+        "skdpmic.statistics.measure.grid_sensitivity", lambda *given: mechanisms.grid_sensitivity(*given) // 2
+    )
+    with pytest.raises(AssertionError):
+        test_the_noise_is_that_of_the_formula(name, "laplace")
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_cost_is_the_same_whatever_the_statistic(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    scorer = DPMICScorer(statistic=name, epsilon=0.25, ledger=ledger, **public(name))
+    scorer.fit(*table())
+    (entry,) = ledger.entries()
+    assert (entry.epsilon, entry.n, entry.d) == (0.25, N, D)
+    assert entry.what == f"DPMICScorer, {name}, laplace"
+    assert scorer.privacy_spent_ == (0.25, 0.0)
+    search = GridSearchCV(make_pipeline(scorer, LinearRegression()), {"linearregression__fit_intercept": [True]}, cv=2)
+    assert search_cost(search).epsilon == 0.5
+
+
+# --- What is needed, and what is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_look_at_no_range_and_no_grid(name):
+    X, y = table()
+    expected = DPMICScorer(statistic=name, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPMICScorer(statistic=name, bounds="data", target_bounds="data").fit(X, y)
+    other = DPMICScorer(statistic=name, random_state=0, B=1e300, c=-1, bounds=(5, 6), target_bounds=(5, 6)).fit(X, y)
+    assert other.scores_.tolist() == expected.scores_.tolist()
+    assert not hasattr(other, "B_")
+    assert not hasattr(other, "c_")
+
+
+@pytest.mark.parametrize("name", OF_RANGES)
+def test_grids_need_ranges(name):
+    with pytest.raises(ValueError, match="bounds is None"):
+        DPMICScorer(statistic=name, target_bounds=(0, 1)).fit(*table())
+    with pytest.raises(ValueError, match="exactly one of target_bounds"):
+        DPMICScorer(statistic=name, bounds=(0, 1)).fit(*table())
+
+
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
+def test_three_classes_have_no_order(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    X, _ = table()
+    for labels in ([0, 1, 2], "data"):
+        with pytest.raises(ValueError, match=f"classes must be 2 labels with statistic='{name}', .*, got 3"):
+            DPMICScorer(statistic=name, classes=labels, ledger=ledger).fit(X, np.arange(N) % 3)
+    pipeline = make_pipeline(DPMICSelector(k=1, statistic=name, classes=[0, 1, 2]), LogisticRegression())
+    search = PrivateGridSearch(pipeline, {"logisticregression__C": [0.1, 1]}, ledger=ledger)
+    with pytest.raises(ValueError, match="classes must be 2 labels"):
+        search.fit(X, np.arange(N) % 3)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("name", [name for name in STATISTICS if name != "mic_r"])
+def test_noisy_tables_are_for_mic_r_only(name):
+    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with statistic="):
+        DPMICScorer(statistic=name, mechanism="geometric", **UNIT).fit(*table())
+
+
+@pytest.mark.parametrize("given", ["mic", None, 3, ["mic_r"]])
+def test_an_unknown_statistic_is_refused(given):
+    scorer = DPMICScorer(statistic=given, **UNIT)
+    with pytest.raises(ValueError, match="statistic must be one of 'mic_r', 'mtv_r', 'kendall'"):
+        scorer.fit(*table())
+    assert not hasattr(scorer, "partial_fit")
+
+
+@pytest.mark.parametrize("name", RANKS)
+@pytest.mark.parametrize("method", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
+def test_ranks_have_no_chunks_and_say_why(name, method):
+    scorer = DPMICScorer(statistic=name)
+    assert not hasattr(scorer, method)
+    with pytest.raises(AttributeError) as caught:
+        getattr(scorer, method)
+    assert f"got '{name}': ranks in a piece of a table do not tell" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_have_no_sketch_and_no_dask(name):
+    with pytest.raises(ValueError, match="statistic must be 'mic_r' or 'mtv_r' where records come in pieces"):
+        RangeGridSketch(statistic=name, bounds=(0, 1), target_bounds=(0, 1), B=9, n_features=D)
+    dask_array = pytest.importorskip("dask.array")
+    X, y = map(dask_array.from_array, table())
+    with pytest.raises(ValueError, match="statistic must be 'mic_r' or 'mtv_r' where records come in pieces"):
+        DPMICScorer(statistic=name).fit(X, y)
+
+
+# --- Inside scikit-learn ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_statistic_is_a_parameter_like_others(name):
+    X, y = table(1000)
+    scorer = clone(DPMICScorer(epsilon=20.0, **UNIT)).set_params(statistic=name)
+    assert SelectKBest(scorer, k=1).fit(X, y).get_support(indices=True).tolist() == [1]
+    assert dp_mic_regression(X, y, epsilon=20.0, statistic=name, **UNIT).argmax() == 1
+    assert dp_mic_classif(X, y > 0.3, epsilon=20.0, statistic=name, bounds=(0, 1), classes=[0, 1]).argmax() == 1
+
+
+def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
+    X, y = table(400)
+    pipeline = make_pipeline(DPMICSelector(k=1, epsilon=50.0, release="support", **UNIT), LinearRegression())
+    grid = [
+        {"dpmicselector__statistic": ["mic_r", "kendall"]},
+        {"dpmicselector__statistic": ["mtv_r"], "dpmicselector__B": [8, 32], "dpmicselector__c": [4]},
+    ]
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+    assert (search.cv_results_["mean_test_score"] > 0.5).all()
+    private = PrivateGridSearch(pipeline, grid, epsilon=50.0, n_subsets=4).fit(X, y)
+    assert private.best_estimator_[0].get_support(indices=True).tolist() == [1]
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_searches_and_functions_need_no_ranges_for_ranks(name):
+    X, y = table(400)
+    pipeline = make_pipeline(DPMICSelector(k=1, statistic=name, epsilon=50.0, release="support"), LinearRegression())
+    grid = {"linearregression__fit_intercept": [True, False]}
+    search = PrivateGridSearch(pipeline, grid, epsilon=50.0, n_subsets=4).fit(X, y)
+    assert search.best_estimator_[0].get_support(indices=True).tolist() == [1]
+    function = partial(dp_mic_regression, epsilon=50.0, statistic=name)
+    selector = SelectKBest(function, k=1)
+    assert selector.fit(X, y).get_support(indices=True).tolist() == [1]
+    search = PrivateGridSearch(make_pipeline(selector, LinearRegression()), grid, epsilon=50.0, n_subsets=4).fit(X, y)
+    assert search.privacy_spent_ == (100.0, 0.0)
+    assert dp_mic_classif(X, y > 0.3, epsilon=50.0, classes=[0, 1], statistic=name).argmax() == 1
+
+
+def test_functions_of_grids_say_that_they_need_ranges():
+    X, y = table()
+    with pytest.raises(ValueError, match="bounds is None"):
+        dp_mic_regression(X, y, epsilon=1, target_bounds=(0, 1))
+    with pytest.raises(ValueError, match="exactly one of target_bounds"):
+        dp_mic_regression(X, y, epsilon=1, bounds=(0, 1))
+    with pytest.raises(ValueError, match="bounds is None"):
+        dp_mic_classif(X, y > 0.3, epsilon=1, classes=[0, 1])
+
+
+def test_the_sensitivity_of_mtv_r_is_below_that_of_mic_r():
+    assert all(mtv_r_sensitivity(n) < mic_r_sensitivity(n) for n in (10, 1000, 10**6))
+
+
+# --- Several kinds of feature -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [None, 4])
+def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_among_them(n_classes):
+    n, few, many = 1000, Shape(1000, [(0, 1)]), Shape(1000, [(0, 1), Nominal(5000), (0, 2)])
+    measure = statistic_named("mic_r", "miller-madow").measure(40, 2, n, 1.0, n_classes)
+    assert measure.rounding_error(many) == measure.rounding_error(Shape(n, [Nominal(5000)]))
+    assert measure.rounding_error(many) > measure.rounding_error(few)
+    assert measure.steps(many) >= measure.steps(few)
+    assert measure.sensitivity(many) == mic_r_sensitivity(n)
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target(statistic, correction):
+    """Grids of labels in the target's place are others; their penalty is that of rows of people, too."""
+    named = statistic_named(statistic, correction)
+    of_people = named.measure("auto", "auto", 1000, 1.0, None).of_groups(4)
+    expected = named.measure("auto", "auto", 1000, 1.0, 5).of_groups(4)
+    assert of_people.against(Nominal(3), 1000, 1.0) == expected  # two more for other and for missing labels
+    assert expected.against((0.0, 1.0), 1000, 1.0) == of_people
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
+def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(statistic, target):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(300), rng.integers(4, size=300), rng.random(300), rng.integers(8, size=300)])
+    y = rng.random(300) if "target_bounds" in target else rng.integers(3, size=300)
+    X[y > 0.5, 2] = X[y < 0.2, 3] = np.nan
+    public = {
+        "bounds": {0: (0, 1), 2: (0, 1)},
+        "categories": {1: [0, 1], 3: range(6)},
+        "statistic": statistic,
+        **target,
+    }
+    sketch = RangeGridSketch(B=20, **public)
+    for rows in np.array_split(np.arange(300), 3):
+        sketch.update(X[rows], y[rows])
+    check_whole(sketch)
+    scorer = DPMICScorer(epsilon=math.inf, B=20, c=sketch.c, **public)
+    assert scorer.fit_sketch(sketch).scores_.tolist() == scorer.fit(X, y).scores_.tolist()
+    sketch._counts_of(3)[0] += 1
+    with pytest.raises(ValueError, match="damaged"):
+        check_whole(sketch)

@@ -1,0 +1,74 @@
+"""Records are counted into the cells that the partitions of a group have in common, and each grid reads its parts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.mic.cell_counts import Column, cells_of, count, edges_of, empty_tables, groups_of
+from skdpmic.statistics.mic.mic_r import continuous_plan, needed_grids
+from tests.naive import naive_counts, naive_parts
+
+
+def _columns(x, y, plan, n):
+    """`x` to be merged, `y` fixed, and their groups."""
+    partitions = equipartitions(plan[:, :2])
+    groups = groups_of(plan, n)
+    columns = []
+    for values, parts in ((x, plan[:, 1]), (y, plan[:, 0])):
+        axis = range_axis(values, (-0.1, 1.3), partitions)
+        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
+        columns.append(Column(axis.cells, cells, cells))
+    return *columns, groups
+
+
+@pytest.mark.parametrize("n", [0, 5000, 10**7])
+@pytest.mark.parametrize("B, c", [(4, 1), (24, 5), (40, 0.7)])
+def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
+    rng = np.random.default_rng(0)
+    x, y = rng.random((2, 50)) * 1.5 - 0.2
+    plan = needed_grids(continuous_plan(B, c, "reduced"))
+    free, fixed, groups = _columns(x, y, plan, n)
+    seen = 0
+    for numbers, rows in groups.rounds:
+        tables = count(free, fixed, numbers, empty_tables(free, fixed))
+        for n_fixed, n_master, _, _, table, cuts, borders, _ in rows.tolist():
+            start, height = tables.places[table].tolist()
+            corners = [
+                [int(tables.below[start + t * height + u]) for u in tables.borders[borders, : n_fixed + 1].tolist()]
+                for t in tables.cuts[cuts, : n_master + 1].tolist()
+            ]
+            counts = [
+                [b[1] - b[0] - a[1] + a[0] for a, b in zip(pairwise(low), pairwise(high), strict=True)]
+                for low, high in pairwise(corners)
+            ]
+            parts = naive_parts(x, (-0.1, 1.3), n_master), naive_parts(y, (-0.1, 1.3), n_fixed)
+            assert counts == naive_counts(parts[0], n_master, parts[1], n_fixed)
+            seen += 1
+    assert seen == len(plan)
+
+
+@pytest.mark.parametrize("n", [0, 5000, 10**7])
+def test_cells_in_common_are_the_different_edges_of_a_group(n):
+    plan = needed_grids(continuous_plan(40, 1.5, "reduced"))
+    partitions = equipartitions(plan[:, :2])
+    groups = groups_of(plan, n)
+    axis = range_axis(np.empty(0), (0.0, 1.0), partitions)
+    for parts in (plan[:, 1], plan[:, 0]):
+        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
+        for number in groups.numbers.tolist():
+            rows = [np.flatnonzero(partitions.sizes == size)[0] for size in parts[groups.of_grid == number]]
+            edges = {axis.first_cell[row, i] for row in rows for i in range(1, partitions.sizes[row])}
+            expected = [1 + sum(edge <= cell for edge in edges) for cell in range(axis.n_cells)]
+            assert cells.common[number].tolist() == expected
+            assert cells.n_corners[number] == len(edges) + 2
+
+
+def test_many_records_share_tables_and_few_do_not():
+    plan = needed_grids(continuous_plan(200.0, 5.0, "reduced"))
+    n_groups = [len(groups_of(plan, n).numbers) for n in (0, 10_000, 10**6, 10**9)]
+    assert n_groups[0] == len(np.unique(plan[:, 1]))
+    assert n_groups == sorted(n_groups, reverse=True)
+    assert n_groups[1] < n_groups[0]
+    assert n_groups[-1] == 1

@@ -1,0 +1,128 @@
+"""Theorem 1 of docs/theory/closed_family.md: families in which three parts can be merged have sensitivity h(1/n).
+
+All tables of n records on a few places, all moves of one record, and families small enough to be written down. That the
+families which the package looks at are closed is tested in ``tests/statistics/mic/test_mic_r.py``.
+"""
+
+import math
+from functools import lru_cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
+
+LOG3 = math.log2(3)
+ERROR = 1e-9
+ADJACENT, TWO, ALL = [(0, 1), (1, 2)], [(0, 1), (0, 2)], [(0, 1), (0, 2), (1, 2)]
+
+
+@lru_cache(maxsize=4)
+def all_tables(shape, n):
+    """All tables of n records, (n_tables, *shape), and all pairs of them that differ by a move of one record."""
+    n_places = math.prod(shape)
+    bars = np.array(list(combinations(range(n + n_places - 1), n_places - 1)))
+    counts = np.diff(bars, axis=1, prepend=-1, append=n + n_places - 1) - 1
+    keys = counts @ (n + 1) ** np.arange(n_places)
+    order = np.argsort(keys)
+    pairs = []
+    for start, end in combinations(range(n_places), 2):
+        can_move = np.flatnonzero(counts[:, start])
+        moved = keys[can_move] + (n + 1) ** end - (n + 1) ** start
+        pairs.append((can_move, order[np.searchsorted(keys, moved, sorter=order)]))
+    return counts.reshape(-1, *shape), np.concatenate(pairs, axis=1)
+
+
+def information(tables):
+    """Bits, of tables of shape (..., n_rows, n_columns)."""
+
+    def g(counts):
+        return (counts * np.log2(np.maximum(counts, 1))).sum(axis=-1)
+
+    n = tables[0].sum()
+    margins = g(tables.sum(axis=-1)) + g(tables.sum(axis=-2))
+    return (g(tables.reshape(*tables.shape[:-2], -1)) - margins + n * math.log2(n)) / n
+
+
+def merged(tables, axis, pair):
+    """The tables with two parts of an axis made one."""
+    kept, gone = pair
+    joined = np.delete(tables, gone, axis=axis)
+    where = [slice(None)] * tables.ndim
+    where[axis] = kept
+    joined[tuple(where)] += np.take(tables, gone, axis=axis)
+    return joined
+
+
+def largest_change(shape, n, axis, merges, offset, of_merges):
+    """Of max(0, (I - o) / log2 kappa) over one grid of `shape`, and of it with pairs of parts of an axis merged."""
+    tables, (here, there) = all_tables(shape, n)
+    scores = np.maximum((information(tables) - offset) / math.log2(min(shape)), 0)
+    for pair in merges:
+        smaller = merged(tables, axis, pair)
+        scores = np.maximum(scores, (information(smaller) - of_merges) / math.log2(min(smaller.shape[1:])))
+    return np.abs(scores[here] - scores[there]).max()
+
+
+CLOSED = [
+    *[((3, 3), n, 1, merges) for n in (3, 6, 8, 9) for merges in (ADJACENT, TWO, ALL)],
+    *[((4, 3), n, 2, ALL) for n in (4, 5, 6)],
+    *[pytest.param((3, 3), n, 1, merges, marks=pytest.mark.slow) for n in (10, 11) for merges in (ADJACENT, TWO, ALL)],
+    *[pytest.param((4, 3), 7, 2, merges, marks=pytest.mark.slow) for merges in (ADJACENT, TWO, ALL)],
+]
+
+
+@pytest.mark.parametrize("shape, n, axis, merges", CLOSED)
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0, 3.0])
+def test_a_closed_family_changes_by_at_most_h_of_1_over_n(shape, n, axis, merges, chance):
+    # In units of the correction of Miller and Madow. Three parts have twice the offset of two; log2(3) times is enough.
+    of_two = chance * (shape[2 - axis] - 1) / (2 * n * math.log(2))
+    for factor in (2, LOG3):
+        largest = largest_change(shape, n, axis, merges, factor * of_two, of_two)
+        assert largest <= mic_r_sensitivity(n) + ERROR
+        if chance == 0:
+            assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
+
+
+NOT_CLOSED = {
+    "no merges": ([], 0.0),
+    "a part that cannot be merged": ([(0, 1)], 0.0),
+    "an offset of two parts that is too large": (ALL, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", NOT_CLOSED)
+def test_without_closure_more_is_attained(name):
+    merges, of_two = NOT_CLOSED[name]
+    for n in (9, 11) if name == "no merges" else (9,):
+        largest = largest_change((3, 3), n, 1, merges, 0.0, of_two)
+        assert largest > mic_r_sensitivity(n) + 1e-3
+        assert largest == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
+
+
+def test_the_example_of_the_note_attains_more_without_merges_into_fewer_parts():
+    # Only as many parts as belong to each size of the fixed axis: B = 9, c = 2, so 2 of 4 parts against 4, and 3 of 6
+    # against 3. Half of the records lie in the first and half in the second half of the middle of either axis.
+    n = 125
+    halves = np.repeat([0.30, 0.36], (n - 1) // 2)
+
+    def score(x, y, k_of):
+        largest = 0.0
+        for (free, fixed), (n_fixed, n_master, k_max) in product([(x, y), (y, x)], [(4, 4, 2), (3, 6, 3)]):
+            counts = np.zeros((n_master, n_fixed))
+            np.add.at(counts, ((free * n_master).astype(int), (fixed * n_fixed).astype(int)), 1)
+            for k in k_of(k_max):
+                for cuts in combinations(range(1, n_master), k - 1):
+                    table = np.add.reduceat(counts, [0, *cuts], axis=0)
+                    largest = max(largest, float(information(table[np.newaxis])[0]) / math.log2(min(k, n_fixed)))
+        return largest
+
+    def change(k_of):
+        here = np.append(halves, 0.30), np.append(halves[::-1], 0.30)
+        there = np.append(halves, 0.9), np.append(halves[::-1], 0.9)
+        return abs(score(*there, k_of) - score(*here, k_of))
+
+    assert change(lambda k_max: [k_max]) == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
+    assert mi_sensitivity(n) / LOG3 > 1.1 * mic_r_sensitivity(n)
+    assert change(lambda k_max: range(2, k_max + 1)) <= mic_r_sensitivity(n) + ERROR

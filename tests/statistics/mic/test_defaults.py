@@ -1,0 +1,185 @@
+"""B="auto" and c="auto": tables made by benchmarks/tune_defaults.py, and the claims that come with them."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from benchmarks.tune_defaults import (
+    B_GRID,
+    C_GRID,
+    CHOICE,
+    EPSILONS,
+    KEYS,
+    KINDS,
+    MM,
+    REPETITIONS,
+    ROOT,
+    affordable,
+    automatic,
+    classes,
+    main,
+    population_value,
+    scores_of_sample,
+    settings,
+    steps,
+    unsigned_error,
+    weighted_sums,
+    weights,
+)
+from skdpmic import DPMICScorer, dp_mic_classif
+from skdpmic.datasets import load_mic_star, relationship
+from skdpmic.statistics.grids.limits import check_B, check_c, largest_c
+from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c, resolve_B, resolve_c
+from skdpmic.statistics.mic.mic_r import AgainstClasses
+
+CORRECTIONS = [None, MM]
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
+    rows = np.loadtxt(ROOT / "skdpmic" / "statistics" / "mic" / TABLES[correction], delimiter=",", skiprows=1).tolist()
+    assert len(rows) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[CHOICE])
+    for n_classes, epsilon, n, B, c in rows:
+        assert default_B(int(n), epsilon, int(n_classes) or None, correction) == B
+        assert default_c(int(n), epsilon, int(n_classes) or None, correction) == c
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [None, 2, 3, 4, 10, 30])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.003, 0.5, 10, math.inf])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_more_records_never_get_a_much_coarser_grid(n_classes, epsilon, correction):
+    n = np.unique(np.geomspace(4, 10**7, 200).astype(int))
+    B = np.array([default_B(m, epsilon, n_classes, correction) for m in n])
+    c = np.array([default_c(m, epsilon, n_classes, correction) for m in n])
+    assert B.min() >= max(4, 2 * (n_classes or 0))
+    assert B.max() <= ((784 if correction else 200) if n_classes is None else 48 * n_classes)
+    assert 1 <= c.min() <= c.max() <= (12 if correction else 8)
+    if n_classes is None or correction:
+        assert (np.diff(B) >= 0).all()
+    elif n_classes not in (3, 4):  # where a small epsilon asked for B < 12, and less noise
+        master = c * B / n_classes
+        assert (master >= 0.6 * np.maximum.accumulate(master)).all()
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 3, 10, 30, 1000])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_what_is_chosen_is_never_refused(n_classes, correction):
+    for n, epsilon in product((4, 30, 1000, 10**4, 10**7), (1e-9, 0.1, 10, math.inf)):
+        B, c = (default(n, epsilon, n_classes, correction) for default in (default_B, default_c))
+        assert resolve_B("auto", n, epsilon, n_classes, correction) == B
+        assert resolve_c("auto", n, epsilon, B, n_classes, correction) == c
+        check_B(B, n, n_classes)
+        check_c(c, n, B, n_classes)
+
+
+def test_c_is_chosen_to_suit_a_large_B():
+    n, B = 1000, 1000
+    assert default_c(n, 1.0, 2) == 8
+    assert resolve_c("auto", n, 1.0, B, 2) == largest_c(n, B, 2) == 2
+    scores = dp_mic_classif(np.zeros((n, 1)), np.arange(n) % 2, epsilon=1, bounds=(0, 1), classes=[0, 1], B=B)
+    assert 0 <= scores[0] <= 1
+
+
+@pytest.mark.parametrize("correction", [None, "miller-madow"])
+def test_the_choice_is_a_function_of_public_numbers(correction):
+    rng = np.random.default_rng(0)
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2, "correction": correction}
+    fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
+    assert {(fit.B_, fit.c_) for fit in fits} == {
+        (default_B(60, 1.0, correction=correction), default_c(60, 1.0, correction=correction))
+    }
+    del public["target_bounds"]
+    labels = DPMICScorer(classes=range(4), **public).fit(rng.random((60, 2)), rng.integers(4, size=60))
+    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4, correction), default_c(60, 1.0, 4, correction))
+
+
+# --- The figures behind the table -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("score, truth, scale", [(0.3, 0.5, 0.1), (0.95, 0.9, 0.3), (0.0, 0.2, 2.0)])
+def test_the_mean_over_the_noise_is_that_of_draws(noise, score, truth, scale):
+    rng = np.random.default_rng(0)
+    size = 400_000
+    drawn = rng.laplace(scale=scale, size=size) if noise == "laplace" else rng.normal(0, scale * 2**0.5, size)
+    errors = np.abs(np.clip(score + drawn, 0, 1) - truth)
+    standard_error = errors.std() / math.sqrt(size)
+    assert abs(errors.mean() - unsigned_error(score, truth, scale, 1.0, noise)) < 5 * standard_error  # alpha < 1e-6
+
+
+def test_every_part_of_the_unit_interval_counts_alike():
+    assert weights(np.array([0.5, 0.1, 0.3])) == pytest.approx([0.6, 0.2, 0.2])
+    assert weights(np.array(list(load_mic_star().values()))).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("key", [("F12", 0.5), ("F5", 0.8)])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_classes):
+    n = 200_000
+    x, y = relationship(*key).sample(n, 0).T
+    codes = np.searchsorted(classes(key, n_classes), y, side="right")
+    score = AgainstClasses(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
+    assert score == pytest.approx(population_value(key, n_classes), abs=0.01)
+
+
+def main_grid(n, kind, correction):
+    """What a score has time for; without correction, without the hundreds of settings for a continuous target."""
+    grid = settings(n, kind, correction)
+    fit = [setting for setting, fits in zip(grid, affordable(n, kind, correction), strict=True) if fits]
+    return fit if kind or correction else [(B, c) for B, c in fit if B in B_GRID and c in C_GRID]
+
+
+def errors_of(n, epsilon, kinds, chosen, seed, repetitions, correction):
+    """The weighted sums of the settings chosen for each kind of target, with both noises: an iterator."""
+    samples = [[scores_of_sample(key, n, seed, r, chosen, correction) for key in KEYS] for r in range(repetitions)]
+    for kind, noise in product(kinds, ("laplace", "gaussian")):
+        scores = np.array([[sample[kind] for sample in repetition] for repetition in samples])
+        yield weighted_sums(scores, KEYS, n, epsilon, kind, noise)
+
+
+def excess(n, epsilon, kinds, seed, repetitions=1, correction=MM):
+    """Share by which the automatic error exceeds the least of the grid; the largest over targets and noises."""
+    chosen = {kind: [*main_grid(n, kind, correction), automatic(n, epsilon, kind, correction)] for kind in kinds}
+    errors = errors_of(n, epsilon, kinds, chosen, seed, repetitions, correction)
+    return max(errors[-1] / errors.min() - 1 for errors in errors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples(correction):
+    assert excess(70, 1.0, (0,), seed=3, correction=correction) < 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n, epsilon, correction", [(60, 1, MM), (2000, 0.03, None)])
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_in_more_cells(n, epsilon, correction):
+    assert excess(n, epsilon, KINDS, seed=4, repetitions=2, correction=correction) < 0.15
+
+
+@pytest.mark.slow
+def test_the_automatic_choice_is_within_15_percent_of_the_grid_for_many_records():
+    assert excess(10_000, 1.0, KINDS, seed=4, correction=MM) < 0.15
+
+
+@pytest.mark.parametrize(
+    "n, epsilon, most", [(1000, 0.1, 0.115), (1000, 1.0, 0.039), (5000, 0.1, 0.036), (5000, 1.0, 0.019)]
+)
+def test_with_a_correction_the_private_score_is_nearer_to_mic_at_less_work(n, epsilon, most):
+    # Without: 0.123, 0.054, 0.039 and 0.024. Fresh samples, which no choice has seen.
+    corrected = automatic(n, epsilon, 0)
+    (error,), _ = errors_of(n, epsilon, (0,), {0: [corrected]}, seed=5, repetitions=1, correction=MM)
+    assert error <= most
+    assert steps(*corrected) < 0.6 * steps(*automatic(n, epsilon, 0, None), 0, None)
+
+
+@pytest.mark.slow
+def test_the_quick_form_makes_a_table_and_checks_it(tmp_path):
+    folders = [f"--{name}={tmp_path}" for name in ("cache", "results", "images")]
+    for arguments, name in (([], "defaults_miller_madow"), (["--correction=none"], "defaults")):
+        main(["choose", "check", "--quick", f"--table={tmp_path / 'table.csv'}", *folders, *arguments])
+        assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + len(KINDS) * len(EPSILONS) * 2
+        assert (tmp_path / f"{name}.csv").exists()
+        assert (tmp_path / f"{name}.png").exists()

@@ -1,0 +1,67 @@
+"""The expected counts are the posterior means of the model, to be had by plain summation on small tables."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.statistics.mic import denoise
+from skdpmic.statistics.mic.denoise import expected_counts
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
+from tests.privacy.laws import truncated_geometric_pmf
+
+
+def summed_up(noisy, m, shape, n, scale):
+    """Posterior mean and likelihood of one count that is negative binomial with mean m."""
+    counts = np.arange(n + 1)
+    prior = stats.nbinom.pmf(counts, shape, shape / (shape + m))
+    joint = prior * [truncated_geometric_pmf(count, n, scale)[noisy] for count in counts]
+    return joint @ counts / joint.sum(), joint.sum()
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0, 3.0])
+def test_posterior_means_and_likelihoods_equal_the_sums_over_all_counts(scale):
+    n = 40
+    noisy = np.array([[0.0, 3.0], [7.0, 40.0]])
+    independent = np.array([[1.0, 4.0], [6.0, 30.0]])
+    means, evidence = denoise._posteriors(noisy, independent, float(n), scale, denoise._SHAPES)
+    expected = [
+        [summed_up(int(y), m, a, n, scale) for y, m in zip(noisy.ravel(), independent.ravel(), strict=True)]
+        for a in denoise._SHAPES
+    ]
+    np.testing.assert_allclose(means.reshape(len(means), -1), [[mean for mean, _ in row] for row in expected], atol=0.1)
+    log_likelihood = np.array([sum(np.log(likelihood) for _, likelihood in row) for row in expected])
+    np.testing.assert_allclose(evidence - evidence[0], log_likelihood - log_likelihood[0], atol=0.1)
+
+
+def test_truncation_at_zero_hides_nothing_about_a_count():
+    # For z < 0 the likelihood of a count c is exp(-c / scale) up to a factor, whatever z is: that of z = 0.
+    scale = 2.0
+    counts = np.arange(20)
+    likelihood = [np.exp(-np.abs(z - counts) / scale) for z in (-7, -1, 0)]
+    for other in likelihood[1:]:
+        np.testing.assert_allclose(other / other[0], likelihood[0] / likelihood[0][0])
+
+
+@pytest.mark.parametrize("scale", [0.02, 2.0, 400.0, 1e9])
+def test_expected_counts_are_a_table_of_n_records(scale):
+    n = 1000
+    for noisy in (np.zeros((5, 3)), np.full((5, 3), n), np.random.default_rng(0).integers(0, n, (5, 3))):
+        means = expected_counts(noisy, n, scale)
+        assert means.min() >= 0
+        assert means.sum() == pytest.approx(n)
+
+
+def test_empty_regions_are_emptied_and_full_ones_kept():
+    # epsilon = 1, fixed seed: 384 of 400 cells are empty
+    counts = np.zeros((20, 20), dtype=np.int64)
+    counts[8:12, 8:12] = 100
+    noisy = GeometricMechanism.for_budget(1, 1).release(counts, 1600, entropy_source(0))
+    means = expected_counts(noisy, 1600, 2.0)
+    assert means[counts == 0].sum() < 0.5 * noisy[counts == 0].sum()
+    np.testing.assert_allclose(means[8:12, 8:12], 100, atol=15)
+
+
+def test_without_noise_counts_are_as_they_are():
+    counts = np.arange(6).reshape(2, 3)
+    np.testing.assert_array_equal(expected_counts(counts, 15, 0), counts)

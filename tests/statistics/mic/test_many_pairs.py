@@ -1,0 +1,149 @@
+"""Many pairs give what one pair after the other gives, under the names of the columns."""
+
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skdpmic import mic_cross, mic_e, mic_pairs, mic_r
+
+LO, HI = np.array([-3.0, -2.0, -1.0, -4.0]), np.array([3.0, 2.0, 1.0, 4.0])
+
+
+def _table(n=40, n_columns=4):
+    X = np.random.default_rng(0).normal(size=(n, n_columns))
+    X[:, 1] = np.round(X[:, 0])
+    return X
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])
+def test_pairs_equal_one_pair_after_the_other(n_jobs):
+    X = _table()
+    expected = [mic_e(X[:, i], X[:, j], B=12, c=2) for i, j in combinations(range(4), 2)]
+    np.testing.assert_array_equal(mic_pairs(X, B=12, c=2, n_jobs=n_jobs), expected)
+    expected = [
+        mic_r(X[:, i], X[:, j], bounds=((LO[i], HI[i]), (LO[j], HI[j])), B=12, c=2)
+        for i, j in combinations(range(4), 2)
+    ]
+    scores = mic_pairs(X, statistic="mic_r", bounds=(LO, HI), B=12, c=2, n_jobs=n_jobs)
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])
+def test_cross_equals_one_pair_after_the_other(n_jobs):
+    X, Y = _table(), _table()[:, :2] ** 2
+    expected = [[mic_e(x, y, B=12, c=2) for y in Y.T] for x in X.T]
+    np.testing.assert_array_equal(mic_cross(X, Y, B=12, c=2, n_jobs=n_jobs), expected)
+    expected = [
+        [mic_r(x, y, bounds=((lo, hi), (0, 5)), B=12, c=2, master="full") for y in Y.T]
+        for x, lo, hi in zip(X.T, LO, HI, strict=True)
+    ]
+    arguments = {"statistic": "mic_r", "bounds": ((LO, HI), (0, 5)), "B": 12, "c": 2, "master": "full"}
+    np.testing.assert_array_equal(mic_cross(X, Y, **arguments, n_jobs=n_jobs), expected)
+
+
+def test_with_a_correction_both_equal_one_pair_after_the_other():
+    X = _table()
+    arguments = {"B": 12, "c": 2, "correction": "miller-madow"}
+    expected = [
+        mic_r(X[:, i], X[:, j], bounds=((LO[i], HI[i]), (LO[j], HI[j])), **arguments)
+        for i, j in combinations(range(4), 2)
+    ]
+    np.testing.assert_array_equal(mic_pairs(X, statistic="mic_r", bounds=(LO, HI), **arguments), expected)
+    both = (LO, HI), (LO[1:], HI[1:])
+    cross = mic_cross(X, X[:, 1:], statistic="mic_r", bounds=both, **arguments)
+    np.testing.assert_array_equal(cross[0], expected[:3])
+    assert (cross[0] < mic_cross(X, X[:, 1:], statistic="mic_r", bounds=both, B=12, c=2)[0]).all()
+
+
+def test_c_of_each_statistic_by_default():
+    X = _table()[:, [0, 2]]
+    assert mic_pairs(X)[0] == mic_e(*X.T)
+    assert mic_pairs(X, statistic="mic_r", bounds=(-3, 3))[0] == mic_r(*X.T, bounds=((-3, 3), (-3, 3)))
+
+
+def test_many_pairs_are_in_the_order_of_pdist():
+    distance = pytest.importorskip("scipy.spatial.distance")
+    X = _table(n=6, n_columns=15)
+    square = distance.squareform(mic_pairs(X, n_jobs=2))
+    for i, j in [(0, 1), (3, 9), (9, 3), (13, 14)]:
+        assert square[i, j] == mic_e(X[:, i], X[:, j])
+
+
+def test_pandas_names_are_kept():
+    pandas = pytest.importorskip("pandas")
+    X = _table()
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"]).assign(b=X[:, 1].astype(int))
+    pairs = mic_pairs(frame, B=8, c=1)
+    assert pairs.name == "mic_e"
+    assert list(pairs.index) == list(combinations("abcd", 2))
+    np.testing.assert_array_equal(pairs, mic_pairs(X, B=8, c=1))
+    cross = mic_cross(frame[["d", "a"]], frame[["b"]], B=8, c=1)
+    assert list(cross.index) == ["d", "a"]
+    assert list(cross.columns) == ["b"]
+    assert cross.loc["a", "b"] == pairs["a", "b"]
+    assert list(mic_cross(frame, X[:, :2], B=8, c=1).columns) == [0, 1]
+
+
+def test_polars_gives_arrays():
+    polars = pytest.importorskip("polars")
+    X = _table()
+    frame = polars.DataFrame(X, schema=["a", "b", "c", "d"])
+    scores = mic_pairs(frame, B=8, c=1)
+    assert isinstance(scores, np.ndarray)
+    np.testing.assert_array_equal(scores, mic_pairs(X, B=8, c=1))
+    assert isinstance(mic_cross(frame, frame, B=8, c=1), np.ndarray)
+
+
+def test_one_column_has_no_pairs():
+    assert mic_pairs(np.arange(5.0).reshape(-1, 1)).shape == (0,)
+    pandas = pytest.importorskip("pandas")
+    assert mic_pairs(pandas.DataFrame({"a": [1.0, 2.0]})).empty
+
+
+def test_the_modules_import_neither_scikit_learn_nor_pandas():
+    code = """
+import sys, types
+package = types.ModuleType("skdpmic")  # without the package's __init__, which brings the estimators
+package.__path__ = [sys.argv[1]]
+sys.modules["skdpmic"] = package
+import skdpmic.statistics.mic.many_pairs
+print([name for name in ("sklearn", "pandas") if name in sys.modules])
+"""
+    path = sys.modules["skdpmic"].__path__[0]
+    result = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+SECRET = 4321.125
+TWO = np.array([[SECRET, 1.0], [2.0, 3.0], [4.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: mic_pairs(TWO[:, 0]), "X must be 2-dimensional"),
+        (lambda: mic_pairs(TWO[:1]), "X must hold at least 2 samples"),
+        (lambda: mic_pairs(TWO[:, :0]), "at least one column"),
+        (lambda: mic_pairs(np.where(TWO == 1.0, np.nan, TWO)), "column 1 of X must be finite"),
+        (lambda: mic_pairs(TWO.astype(str)), "column 0 of X must hold real numbers"),
+        (lambda: mic_pairs(TWO, statistic="pearson"), "statistic must be"),
+        (lambda: mic_pairs(TWO, bounds=(0, 1)), "bounds are for mic_r only"),
+        (lambda: mic_pairs(TWO, correction="miller-madow"), "correction must be None for mic_e"),
+        (lambda: mic_cross(TWO, TWO, correction="none"), "correction must be None or 'miller-madow', got 'none'"),
+        (lambda: mic_pairs(TWO, statistic="mic_r"), "bounds must be given"),
+        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=3), r"bounds must be \(lower, upper\)"),
+        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 0, 0], 1)), r"\(n_features,\) = \(2,\)"),
+        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 1], 1)), "bounds of column 1 must be finite with lower"),
+        (lambda: mic_cross(TWO, TWO[:2]), "same number of samples, got 3 and 2"),
+        (lambda: mic_cross(TWO, TWO[:, 0]), "Y must be 2-dimensional"),
+        (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=3), "bounds must be"),
+        (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=(0, 1)), r"bounds of X must be \(lower, upper\)"),
+    ],
+)
+def test_bad_arguments_are_named_and_no_data_is_quoted(call, message):
+    with pytest.raises(ValueError, match=message) as error:
+        call()
+    assert "4321" not in str(error.value)

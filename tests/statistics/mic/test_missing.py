@@ -1,0 +1,143 @@
+"""Missing values are a part of their own in every grid of MICr, and nothing changes where there are none."""
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.mic_r import (
+    AgainstClasses,
+    AgainstNumbers,
+    RangeGrids,
+    closed_plan,
+    continuous_plan,
+    largest_rounding_error,
+    mic_r_of_columns,
+)
+from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from tests.folding import each
+from tests.naive import naive_mic_r, naive_mic_r_discrete
+
+UNIT = (0.0, 1.0)
+CORRECTIONS = [None, "miller-madow"]
+KINDS = ["random", "tied", "constant", "related", "where y is high", "all", "none", "all but one"]
+
+
+def with_missing(kind, n, seed=0):
+    """A feature with missing values, and a target."""
+    rng = np.random.default_rng([n, seed])
+    x, y = rng.random((2, n))
+    is_missing = rng.random(n) < 0.3
+    if kind == "tied":
+        x, y = np.round(4 * x) / 4, np.round(6 * y) / 6
+    elif kind == "constant":
+        x = np.full(n, 0.3)
+    elif kind == "related":
+        y = (2 * x - 1) ** 2
+    elif kind == "where y is high":
+        is_missing = y > 0.6
+    elif kind == "all":
+        is_missing[:] = True
+    elif kind == "none":
+        is_missing[:] = False
+    elif kind == "all but one":
+        is_missing = np.arange(n) > 0
+    return np.where(is_missing, np.nan, x), y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@each("n", [2, 5, 30])
+@each("B, c", [(4, 1), (9, 2.5), (17.9, 1.5)])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
+    x, y = with_missing(kind, n)
+    score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(x, UNIT)
+    expected = naive_mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@each("n", [2, 5, 30])
+@each("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes, B, c, correction):
+    x, y = with_missing(kind, n)
+    codes = np.minimum((y * n_classes).astype(int), n_classes - 1)
+    sizes = {"n_classes": n_classes, "B": B, "c": c, "correction": correction}
+    expected = naive_mic_r_discrete(x, codes, bounds=UNIT, **sizes)
+    assert AgainstClasses(codes, **sizes).score(x, UNIT) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("n", [3, 40, 400])
+@pytest.mark.parametrize("B, c", [(4, 1), (33.7, 3.3), (60, 5)])
+def test_a_part_for_missing_values_changes_nothing_where_there_are_none(n, B, c, correction):
+    for kind in ("random", "tied", "related"):
+        x, y = np.nan_to_num(with_missing(kind, n), nan=0.5)
+        grids = RangeGrids(B, c, n=n, correction=correction)
+        target, complete = grids.place(y, UNIT), grids.place(x, UNIT)
+        may_miss = grids.place(x, UNIT, may_miss=True)
+        assert may_miss.is_incomplete
+        assert not complete.is_incomplete
+        scores = [
+            mic_r_of_columns([(column, target), (target, column)], grids.groups, entropy_table(n), correction)
+            for column in (complete, may_miss)
+        ]
+        assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (9000, 40, 3)])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, correction):
+    x, y = with_missing(kind, n)
+    codes, three = np.digitize(y, [0.2, 0.4, 0.6, 0.8]), np.digitize(y, [0.3, 0.6])
+    for grids, target, whole in [
+        (ContinuousGrids(UNIT, B, c, correction), y, AgainstNumbers(y, UNIT, B, c, correction=correction)),
+        (DiscreteGrids(5, B, c, correction), codes, AgainstClasses(codes, 5, B, c, correction)),
+        (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+    ]:
+        pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
+        counts = sum(grids.count(x[rows], UNIT, grids.place(target[rows])) for rows in pieces)
+        assert counts.sum() == n * grids.n_tables(UNIT)
+        assert GridScorer(grids, n).score(counts, UNIT) == whole.score(x, UNIT)
+
+
+@pytest.mark.parametrize("B", [9.0, 60.0])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_rounding_error_covers_the_part_for_missing_values(B, correction):
+    plan_of = continuous_plan if correction is None else closed_plan
+    n_cells = max((n_fixed + 1) * k_max for n_fixed, _, k_max in plan_of(B, 2, "reduced").tolist())
+    allowed = largest_rounding_error(1000, [UNIT], None, B, 2, correction)
+    assert allowed == rounding_error(1000, np.array([[n_cells, 1, 1]]))
+    assert allowed > rounding_error(1000, np.array([[n_cells - 1, 1, 1]]))
+
+
+def test_where_values_are_missing_tells_what_the_others_do_not():
+    rng = np.random.default_rng(0)
+    y, x = rng.random((2, 2000))
+    for is_missing in (y < 0.5, y > 0.5):
+        incomplete = np.where(is_missing, np.nan, x)
+        assert AgainstNumbers(y, UNIT, 40, 5).score(incomplete, UNIT) > 0.95
+        assert AgainstClasses((y > 0.5).astype(int), 2, 40, 5).score(incomplete, UNIT) > 0.95
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_no_score_is_below_that_of_missing_values_filled_in_at_either_end(kind, correction):
+    for n in (30, 500):
+        x, y = with_missing(kind, n, seed=1)
+        for target in (
+            AgainstNumbers(y, UNIT, 60, 5, correction=correction),
+            AgainstClasses((3 * y).astype(int).clip(max=2), 3, 60, 5, correction),
+        ):
+            filled = [target.score(np.nan_to_num(x, nan=end), UNIT) for end in UNIT]
+            assert target.score(x, UNIT) >= max(filled) - 1e-12
+
+
+def test_missing_values_may_be_joined_to_low_or_to_high_ones():
+    x = np.linspace(0, 1, 600)
+    codes = (x > 0.5).astype(int)
+    target = AgainstClasses(codes, 2, 4, 5)  # two merged parts and no more
+    for of_class in (0, 1):
+        is_missing = (codes == of_class) & (np.arange(600) % 2 == 0)
+        assert target.score(np.where(is_missing, np.nan, x), UNIT) > 0.99

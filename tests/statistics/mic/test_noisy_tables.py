@@ -1,0 +1,279 @@
+"""The geometric mechanism: the exact law of all noisy tables and of all scores, for all neighbours, on small tables."""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks.published_geometric import published_scores_not_dp
+from skdpmic import mic_r, mic_r_geometric
+from skdpmic.datasets import make_relationship
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import exact
+from skdpmic.release.kinds import NoisyTables
+from skdpmic.statistics.mic.mic_r import continuous_plan
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter, TableScorer, parts_of_range
+from skdpmic.statistics.mic.statistic import MicR
+from skdpmic.statistics.mic.weighted_tables import mic_of_table
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.shape import Shape
+from tests.privacy.laws import truncated_geometric_pmf
+
+UNIT = (0, 1)
+CORNERS = list(product((0.2, 0.8), repeat=2))  # a point in every cell of the 2 x 2 table
+
+# --- All outputs for all neighbours -------------------------------------------------------------------------------
+
+
+def count(points, shape=(2, 2)):
+    """Counts of (feature, target) points in the unit square, as the package counts them."""
+    x, y = np.array(points).T
+    return TableCounter(parts_of_range(y, UNIT, shape[1]), shape[1], shape[0]).count(x, UNIT)
+
+
+@lru_cache
+def neighbours(n):
+    """Every data set of n points in the cells of the 2 x 2 table, with each way to replace a point: pairs of counts."""
+    pairs = {}
+    for points in combinations_with_replacement(CORNERS, n):
+        here = count(points)
+        for i, other in product(range(n), CORNERS):
+            there = count([*points[:i], other, *points[i + 1 :]])
+            pairs[here.tobytes(), there.tobytes()] = here, there
+    return list(pairs.values())
+
+
+@lru_cache
+def tables(n, size):
+    """All tables that can come out: (n_tables, size)."""
+    return np.array(list(product(range(n + 1), repeat=size)))
+
+
+def law(counts, n, scale):
+    """Probability of each of `tables` to come out of `counts`."""
+    cells = [truncated_geometric_pmf(count, n, scale) for count in counts.ravel()]
+    return math.prod(cell[column] for cell, column in zip(cells, tables(n, counts.size).T, strict=True))
+
+
+def worst_log_ratio(n, scale):
+    """Over all neighbours and all noisy tables."""
+    laws = {}
+    worst = 0.0
+    for here, there in neighbours(n):
+        for counts in (here, there):
+            laws.setdefault(counts.tobytes(), np.log(law(counts, n, scale)))
+        worst = max(worst, np.abs(laws[here.tobytes()] - laws[there.tobytes()]).max())
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_no_noisy_table_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(n, epsilon):
+    worst = worst_log_ratio(n, GeometricMechanism.for_budget(epsilon, 1).scale)
+    assert worst == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
+def test_half_the_noise_would_be_caught(epsilon):
+    assert worst_log_ratio(3, GeometricMechanism.for_budget(epsilon, 1).scale / 2) > 1.9 * epsilon
+
+
+@pytest.mark.parametrize("epsilon", [1, *(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in (0.5, 2, 4))])
+def test_no_score_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(epsilon):
+    n = 3
+    scale = GeometricMechanism.for_budget(epsilon, 1).scale
+    scorer = TableScorer(n, scale, B=6, is_discrete=False)
+    _, outcome = np.unique([scorer.score(table.reshape(2, 2)) for table in tables(n, 4)], return_inverse=True)
+    worst = max(
+        np.abs(np.log(np.bincount(outcome, law(here, n, scale)) / np.bincount(outcome, law(there, n, scale)))).max()
+        for here, there in neighbours(n)
+    )
+    assert worst == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_replacing_a_record_moves_two_counts_of_a_table_by_one_at_most():
+    rng = np.random.default_rng(0)
+    for shape in ((2, 2), (5, 5), (7, 3)):
+        for _ in range(50):
+            points = rng.uniform(-0.2, 1.2, size=(20, 2))
+            other = points.copy()
+            other[3] = rng.uniform(-0.2, 1.2, size=2)
+            assert np.abs(count(points, shape) - count(other, shape)).sum() in (0, 2)
+            assert count(points, shape).sum() == 20
+
+
+def test_a_missing_value_is_counted_in_the_first_part():
+    points = [(0.3, 0.9), (0.9, 0.1), (np.nan, 0.9), (np.nan, 0.2)]
+    np.testing.assert_array_equal(count(points), count([(0.3, 0.9), (0.9, 0.1), (0.1, 0.9), (0.1, 0.2)]))
+
+
+def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
+    scales, parts = [UNIT, Nominal(3)], np.array([0, 1])
+    measure = MicR("miller-madow").table("auto", "auto", 100, 1.0, None)
+    way = NoisyTables(1.0, 2)
+    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+        way.mechanism(measure, Shape(100, scales))
+    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+        TableCounter(parts, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3))
+    assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
+
+
+# --- The published mechanism, which noises every master grid by itself ----------------------------------------
+
+
+def probability_of_score_zero(corners, n, epsilon):
+    """P(output = 0) of the published mechanism at B = 6, c = 1: all its noisy tables must have rank one.
+
+    Parameters
+    ----------
+    corners : list of points, n of them in corners of the unit square
+    """
+    probability = 1.0
+    for n_fixed, n_master, _ in continuous_plan(6, 1, "reduced"):
+        for shape in ((n_master, n_fixed), (n_fixed, n_master)):
+            noisy = tables(n, shape[0] * shape[1]).reshape(-1, *shape)
+            probability *= law(count(corners, shape), n, 2 / epsilon)[_have_rank_one(noisy)].sum()
+    return probability
+
+
+def _have_rank_one(noisy):
+    """Whether each table has no dependence: every 2 x 2 minor is 0."""
+    _, n_rows, n_columns = noisy.shape
+    rank_one = np.ones(len(noisy), dtype=bool)
+    for i, j, u, v in product(range(n_rows), range(n_rows), range(n_columns), range(n_columns)):
+        rank_one &= noisy[:, i, u] * noisy[:, j, v] == noisy[:, i, v] * noisy[:, j, u]
+    return rank_one
+
+
+@pytest.mark.parametrize("n, epsilon, log_ratio", [(3, 2, 2.979), (3, 4, 7.473), (4, 1, 1.305)])
+def test_noise_per_grid_as_published_is_not_epsilon_dp(n, epsilon, log_ratio):
+    alike = probability_of_score_zero([(0, 0)] * n, n, epsilon)
+    one_moved = probability_of_score_zero([(0, 0)] * (n - 1) + [(1, 1)], n, epsilon)
+    assert math.log(alike / one_moved) == pytest.approx(log_ratio, abs=5e-4)
+    assert math.log(alike / one_moved) > 1.3 * epsilon
+
+
+@pytest.mark.slow
+def test_the_published_mechanism_gives_zero_as_often_as_the_calculation_says():
+    # 4 standard errors (alpha 6e-5), n = 100,000 runs, fixed seed: the calculation is about the code that is run.
+    n, epsilon, runs = 3, 4, 100_000
+    expected = probability_of_score_zero([(0, 0)] * n, n, epsilon)
+    scores = published_scores_not_dp(np.zeros(n), np.zeros(n), (UNIT, UNIT), epsilon, 6, 1, runs, seed=0)
+    assert abs((scores < 1e-6).mean() - expected) < 4 * math.sqrt(expected * (1 - expected) / runs)
+
+
+def test_the_published_mechanism_without_noise_is_mic_r():
+    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
+    for B, c in ((12, 2), (40, 1), (40, 1.5)):
+        scores = published_scores_not_dp(x, y, (UNIT, UNIT), np.inf, B, c, 2, seed=0)
+        np.testing.assert_allclose(scores, mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c), atol=1e-9)
+
+
+# --- The noise ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
+@pytest.mark.parametrize("n_tables", [1, 9, 1000])
+def test_all_tables_together_spend_exactly_epsilon(epsilon, n_tables):
+    scale = GeometricMechanism.for_budget(epsilon, n_tables).scale
+    assert n_tables * 2 / scale == exact(epsilon)  # a record moves two counts of each table by 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 10])
+def test_noisy_counts_follow_the_truncated_geometric_law(count):
+    # chi-square, alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
+    n, draws = 10, 20_000
+    mechanism = GeometricMechanism.for_budget(0.7, 1)
+    noisy = mechanism.release(np.full(draws, count), n, entropy_source(count))
+    observed = np.bincount(noisy, minlength=n + 1)
+    p_value = stats.chisquare(observed, draws * truncated_geometric_pmf(count, n, mechanism.scale)).pvalue
+    assert p_value > 1e-3
+    for wrong in (mechanism.scale / 2, mechanism.scale * 2):
+        assert stats.chisquare(observed, draws * truncated_geometric_pmf(count, n, wrong)).pvalue < 1e-12
+
+
+def test_every_table_gets_noise_of_its_own():
+    noisy = GeometricMechanism.for_budget(1, 3).release(np.full((3, 4, 4), 500), 1000, entropy_source(0))
+    assert noisy.shape == (3, 4, 4)
+    assert len(np.unique(noisy)) > 20
+    assert not (noisy[0] == noisy[1]).all()
+
+
+def test_without_noise_counts_are_untouched():
+    counts = np.arange(12).reshape(2, 3, 2)
+    mechanism = GeometricMechanism.for_budget(math.inf, 2)
+    assert mechanism.noise_scale == 0
+    np.testing.assert_array_equal(mechanism.release(counts, 66, entropy_source()), counts)
+
+
+# --- The estimate ---------------------------------------------------------------------------------------------
+
+
+def test_the_score_is_a_function_of_the_noisy_table_alone():
+    noisy = np.random.default_rng(0).integers(0, 20, size=(6, 6))
+    scores = [TableScorer(300, Fraction(2), 40.0, is_discrete=False).score(noisy) for _ in range(2)]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("is_discrete", [False, True])
+@pytest.mark.parametrize("scale", [0, Fraction(1, 50), 2, 10**6])
+def test_any_table_has_a_score(scale, is_discrete):
+    n = 50
+    diagonal = np.zeros((4, 4), dtype=np.int64)
+    diagonal[range(4), range(4)] = n
+    one_cell = np.zeros((4, 4), dtype=np.int64)
+    one_cell[0, 3] = n
+    for noisy in (diagonal, one_cell, np.full((4, 4), n), np.ones((4, 4), dtype=np.int64)):
+        assert 0 <= TableScorer(n, scale, 12.5, is_discrete).score(noisy) <= 1
+
+
+def test_a_table_of_nothing_but_noise_scores_as_chance():
+    score = TableScorer(1000, 2, 40.0, is_discrete=False).score(np.zeros((6, 6), dtype=np.int64))
+    assert 0 <= score < 0.1
+
+
+def test_without_noise_the_estimate_is_close_to_mic_r():
+    for name in ("F7", "F12", "F13"):
+        x, y = make_relationship(name, n_samples=2000, r2=0.5, random_state=0)
+        estimate = mic_r_geometric(x, y, epsilon=math.inf, bounds=(UNIT, UNIT))
+        assert estimate == pytest.approx(mic_r(x, y, bounds=(UNIT, UNIT), B=105), abs=0.02)
+
+
+def test_where_bounds_are_loose_the_estimate_has_half_the_error_of_the_noisy_table_as_it_is():
+    # n = 1,000, epsilon = 1, 12 relationships and two draws each, fixed seed: 91 % of the table is empty
+    n, B, n_parts = 1000, 80.0, 16
+    mechanism, source = GeometricMechanism.for_budget(1, 1), entropy_source(0)
+    scorer = TableScorer(n, mechanism.scale, B, is_discrete=False)
+    errors, plain_errors = [], []
+    for name, r2 in product(("F7", "F10", "F12", "F13"), (0.1, 0.3, 0.7)):
+        x, y = 0.3 * np.array(make_relationship(name, n_samples=n, r2=r2, random_state=0))
+        truth = mic_r(x, y, bounds=(UNIT, UNIT), B=B)
+        counts = TableCounter(parts_of_range(y, UNIT, n_parts), n_parts, n_parts).count(x, UNIT)
+        for table in mechanism.release(np.stack([counts] * 2), n, source):
+            errors.append(abs(scorer.score(table) - truth))
+            plain_errors.append(abs(mic_of_table(table, B) - truth))
+    assert np.mean(errors) < 0.5 * np.mean(plain_errors)
+
+
+def test_classes_are_the_fixed_side():
+    rng = np.random.default_rng(0)
+    x, codes = rng.random(3000), rng.integers(3, size=3000)
+    scorer = TableScorer(3000, Fraction(2), 60.0, is_discrete=True)
+    dependent, independent = (
+        scorer.score(TableCounter(target, 3, 12).count(x, UNIT)) for target in ((3 * x).astype(int), codes)
+    )
+    assert dependent > 0.9
+    assert independent < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, target", [("baseball", 0.036), ("Spellman", 0.015)])
+def test_median_error_on_real_pairs_at_epsilon_one(shared, name, target):
+    pytest.importorskip("pandas")
+    from benchmarks.geometric import median_error, real_pairs
+
+    assert median_error(real_pairs(shared / "data", name, n_pairs=100), epsilon=1.0, n_repeats=1) <= target

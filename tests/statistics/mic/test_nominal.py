@@ -1,0 +1,262 @@
+"""MICr of nominal features is its definition by brute force: against numbers and classes, from records and counts."""
+
+import math
+from fractions import Fraction
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.in_two_groups import degrees_in_two, labels_in_two
+from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, largest_rounding_error
+from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from tests.folding import each
+from tests.naive import (
+    naive_groupings_of_classes,
+    naive_groupings_of_labels,
+    naive_mic_r_nominal,
+    naive_mic_r_of_codes,
+    naive_two_groups,
+)
+
+UNIT = (0.0, 1.0)
+CORRECTIONS = [None, "miller-madow"]
+KINDS = ["labels alone", "all codes", "one code", "dependent", "missing where y is high", "all missing"]
+
+
+def codes_and_target(kind, n_labels, n):
+    """Codes of a nominal feature, and a numeric target."""
+    rng = np.random.default_rng([n, n_labels])
+    codes, y = rng.integers(n_labels + 2, size=n), rng.random(n)
+    if kind == "labels alone":
+        codes %= n_labels
+    elif kind == "one code":
+        codes[:] = n_labels // 2
+    elif kind == "dependent":
+        codes = (2 * y * (n_labels + 2)).astype(int) % (n_labels + 2)
+    elif kind == "missing where y is high":
+        codes[y > 0.6] = n_labels + 1
+    elif kind == "all missing":
+        codes[:] = n_labels + 1
+    return codes.astype(np.uint32), y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
+@each("n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)])
+@each("correction", CORRECTIONS)
+def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=B, c=c, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
+@each("n_labels", [1, 2, 3, 4, 7])
+@each("n_classes", [2, 3, 4, 7])
+@each("correction", CORRECTIONS)
+def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    classes = (y * n_classes).astype(int)
+    score = AgainstClasses(classes, n_classes, 40, 5, correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=n_classes, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@each("n_labels", [1, 2, 3, 6])
+@each("n", [5, 500])
+@each("correction", CORRECTIONS)
+def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
+    codes, y = codes_and_target(kind, n_labels, n)
+    scale, B, c = Nominal(n_labels), 33.7, 3.3
+    five, three = (y * 5).astype(int), (y * 3).astype(int)
+    for grids, target, whole in [
+        (ContinuousGrids(UNIT, B, c, correction), y, AgainstNumbers(y, UNIT, B, c, correction=correction)),
+        (DiscreteGrids(5, B, c, correction), five, AgainstClasses(five, 5, B, c, correction)),
+        (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+    ]:
+        pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
+        counts = sum(grids.count(codes[rows], scale, grids.place(target[rows])) for rows in pieces)
+        assert counts.dtype == np.uint32
+        assert counts.sum() == n * grids.n_tables(scale)
+        assert GridScorer(grids, n).score(counts, scale) == whole.score(codes, scale)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 30])
+def test_groupings_are_those_of_the_definition(n_labels):
+    found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_labels(n_labels))}
+    assert found == dict(_canonical(grouping) for grouping in naive_groupings_of_labels(n_labels))
+    found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_classes(n_labels + 1))}
+    assert found == dict(_canonical(grouping) for grouping in naive_groupings_of_classes(n_labels + 1))
+
+
+def _canonical(grouping):
+    """The groups numbered in the order in which they come."""
+    groups, degrees = grouping
+    order = list(dict.fromkeys(groups))
+    return tuple(map(order.index, groups)), degrees
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("n_labels, most", [(2, 6), (3, 6), (4, 4), (10, 4)])
+def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most, correction):
+    # B = 40: with ten labels at most 4 merged parts. Kept are all groupings of two labels and of three.
+    assert nominal_plan(40.0, 1, n_labels)[0, 2] == min(6, 40 // n_labels)
+    assert len(nominal_plan(40.0, 1, n_labels)) == {2: 2, 3: 5}.get(n_labels, 2 if n_labels < 6 else 1)
+    for kind in KINDS:
+        codes, y = codes_and_target(kind, n_labels, 60)
+        score = AgainstNumbers(y, UNIT, 40.0, 1, correction=correction).score(codes, Nominal(n_labels))
+        expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
+        assert score == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_labels, B", [(2, 4), (2, 100), (3, 100), (7, 100), (20, 100), (300, 100)])
+def test_merged_parts_are_those_that_the_labels_leave(n_labels, B):
+    k_max = max(2, min(B // n_labels, math.isqrt(B)))
+    n_fixed, n_master, merged = nominal_plan(float(B), 2.5, n_labels).T
+    assert set(merged) == {k_max}
+    assert set(n_master) == {int(2.5 * k_max)}
+    assert n_fixed[0] == n_labels + 2
+
+
+def test_a_boolean_feature_can_tell_everything():
+    y = np.arange(800) / 800
+    feature = (4 * y).astype(np.uint32) % 2  # two labels, in turn
+    assert AgainstNumbers(y, UNIT, 40, 4).score(feature, Nominal(2)) == 1
+    classes = feature.astype(int)
+    for n_classes in (2, 3, 5):  # of which two are there
+        assert AgainstClasses(classes, n_classes, 40, 5).score(feature, Nominal(2)) == pytest.approx(1)
+
+
+def test_the_order_of_labels_does_not_matter():
+    codes, y = codes_and_target("labels alone", 3, 300)
+    y = np.where(codes == 1, y / 2, y)
+    numbers, classes = AgainstNumbers(y, UNIT, 40, 2), AgainstClasses((y * 4).astype(int), 4, 40, 2)
+    for target in (numbers, classes):
+        scores = {target.score(np.array(order, dtype=np.uint32)[codes], Nominal(3)) for order in [(0, 1, 2), (2, 0, 1)]}
+        assert len(scores) == 1
+
+
+# --- Labels in two groups ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["labels alone", "all codes", "missing where y is high"])
+@pytest.mark.parametrize("n_labels", [15, 40])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_many_labels_are_in_two_public_groups(kind, n_labels, correction):
+    codes, y = codes_and_target(kind, n_labels, 200)
+    score = AgainstNumbers(y, UNIT, 40, 1, correction=correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+    classes = (y * 5).astype(int)
+    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=5, correction=correction)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_and_two_more_codes():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        is_first, codes = rng.permutation(16) < 8, rng.integers(16, size=3000).astype(np.uint32)
+        target = is_first[codes] + 2.0 * rng.integers(2, size=3000)  # one of two classes each, out of four
+        for score in (
+            AgainstClasses((target % 2).astype(int), 4, 40, 5).score(codes, Nominal(14)),
+            AgainstNumbers(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
+        ):
+            assert score > 0.99
+
+
+def test_many_labels_that_tell_two_groups_of_classes_apart_score_as_much():
+    # Thirty labels apart against four classes would be divided by the logarithm of four.
+    rng = np.random.default_rng(0)
+    codes, of_label = rng.integers(30, size=3000).astype(np.uint32), rng.integers(2, size=30)
+    classes = of_label[codes] + 2 * rng.integers(2, size=3000)
+    assert AgainstClasses(classes, 4, 40, 5, "miller-madow").score(codes, Nominal(30)) > 0.95
+
+
+@pytest.mark.parametrize("n_labels, n_columns", [(2, 5), (5, 16), (8, 8), (14, 5), (14, 24), (14, 48)])
+def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_columns):
+    # The mean of 400 draws of 5000 records: within a tenth, and 4 standard errors (alpha = 1e-4).
+    rng, n = np.random.default_rng(n_columns), 5000
+    table, in_two = entropy_table(n), labels_in_two(n_labels, n_columns)
+    draws = [
+        in_two.largest_entry(in_two.count(rng.integers(n_labels, size=n), rng.integers(n_columns, size=n)), table)
+        for _ in range(400)
+    ]
+    degrees, expected = 2 * n * math.log(2) * np.array(draws), degrees_in_two(n_labels, n_columns)
+    assert abs(degrees.mean() - expected) < expected / 10 + 4 * degrees.std() / 20
+
+
+# --- Rounding -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [10, 3000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n_labels, n, correction):
+    codes, y = codes_and_target("missing where y is high", n_labels, n)
+    classes = (y * 5).astype(int)
+    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    allowed = largest_rounding_error(n, [Nominal(n_labels)], 5, 40, 5, correction)
+    apart = np.zeros((n_labels + 2, 5), dtype=int)
+    np.add.at(apart, (codes, classes), 1)
+    with mpmath.workdps(40):
+        exact = max(
+            _exact_entry(groups, apart, degrees * 4 * (correction is not None))
+            for groups, degrees in [*naive_groupings_of_labels(n_labels), *_in_two_groups(n_labels)]
+        )
+        assert abs(exact - mpmath.mpf(score)) <= allowed
+
+
+def _in_two_groups(n_labels):
+    """With as many degrees of freedom as four make, against five classes."""
+    degrees = (2 + mpmath.sqrt(4 * max(n_labels - 2, 0)) / 3) ** 2 / 4
+    return [(groups, degrees) for groups in naive_two_groups(n_labels + 2, 5) if max(groups) > 0]
+
+
+def _exact_entry(groups, apart, degrees):
+    n, cells = apart.sum(), np.zeros((max(groups) + 1, 5), dtype=int)
+    np.add.at(cells, np.array(groups), apart)
+    sums = [cells.ravel(), cells.sum(axis=0), cells.sum(axis=1), [n]]
+    n_mi = sum(sign * _g(total) for sign, totals in zip((1, -1, -1, 1), sums, strict=True) for total in totals)
+    offset = degrees / (2 * mpmath.log(2))
+    return max((n_mi - offset) / int(n) / mpmath.log(min(cells.shape), 2), mpmath.mpf(0))
+
+
+@cache
+def _g(count):
+    return count * mpmath.log(int(count), 2) if count > 0 else mpmath.mpf(0)
+
+
+def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
+    n, B, c = 10**6, 40.0, 2.0
+
+    def error(*scales, n_classes=None):
+        return Fraction(largest_rounding_error(n, scales, n_classes, B, c, "miller-madow"))
+
+    for n_classes in (None, 4):
+        few, many = (error(Nominal(n_labels), n_classes=n_classes) for n_labels in (2, 1000))
+        assert many > few
+        assert error(UNIT, Nominal(1000), (3.0, 4.0), n_classes=n_classes) == many
+        assert error(Nominal(2), UNIT, n_classes=n_classes) == max(few, error(UNIT, n_classes=n_classes))
+
+
+def test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells():
+    n = 10**6
+    assert nominal_plan(320.0, 2.0, 1)[0].tolist() == [3, 34, 17]
+    of_two = rounding_error(n, np.array([[48, 0, 2]]))
+    assert rounding_error(n, nominal_plan(320.0, 2.0, 1)) < of_two
+    assert largest_rounding_error(n, [Nominal(1)], None, 320.0, 2.0, "miller-madow") == of_two
+
+
+def test_grids_hold_public_numbers_only():
+    for grids in (class_grids(4, 40.0, 2.0), nominal_grids(4, 40.0, 2.0)):
+        grids.place(np.random.default_rng(0).random(50), UNIT)
+        assert all(len(array) < 50 for array in grids.codes)

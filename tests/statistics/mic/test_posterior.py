@@ -1,0 +1,61 @@
+"""Draws of what scores were before the noise have their law given the released scores."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.statistics.mic.posterior import draw_truths
+
+LAWS = {
+    f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)
+}
+
+
+def sample(law, n, seed):
+    """Truths, any in [0, 1] as likely as any other, and the scores that are released."""
+    random = np.random.default_rng(seed)
+    truths = random.random(n)
+    return truths, np.clip(truths + law.rvs(size=n, random_state=random), 0, 1)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_truth_is_anywhere_among_its_draws(name):
+    """Its place among 9 draws is uniform, also where the score was clamped: 40,000 scores, alpha = 0.001, each."""
+    law = LAWS[name]
+    truths, released = sample(law, 40_000, seed=1)
+    draws = draw_truths(released, law, 9, np.random.default_rng(2))
+    assert draws.min() >= 0
+    assert draws.max() <= 1
+    places = (draws < truths).sum(axis=0)
+    clamped_to_0, clamped_to_1 = released == 0, released == 1
+    for rows in (clamped_to_0, clamped_to_1, ~clamped_to_0 & ~clamped_to_1):
+        if rows.sum() > 200:
+            assert stats.chisquare(np.bincount(places[rows], minlength=10)).pvalue > 0.001
+
+
+def test_too_much_noise_and_released_scores_that_are_taken_for_the_truth_are_noticed():
+    """By the same test of places, where the score was not clamped."""
+    law = stats.laplace(scale=0.3)
+    truths, released = sample(law, 40_000, seed=1)
+    inside = (released > 0) & (released < 1)
+    around = np.clip(released + law.rvs(size=(9, 40_000), random_state=np.random.default_rng(3)), 0, 1)
+    twice = draw_truths(released, stats.laplace(scale=0.6), 9, np.random.default_rng(3))
+    for draws in (around, twice):
+        assert stats.chisquare(np.bincount((draws < truths).sum(axis=0)[inside], minlength=10)).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("end", [0.0, 1.0])
+@pytest.mark.parametrize("name", LAWS)
+def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
+    """The mean of 20,000 draws against numerical integration, within 5 standard errors."""
+    law = LAWS[name]
+    t = np.linspace(0, 1, 400_001)
+    weights = law.cdf(-t)
+    mean = (t * weights).sum() / weights.sum()
+    draws = draw_truths(np.array([end]), law, 20_000, np.random.default_rng(0))[:, 0]
+    assert abs(abs(end - draws).mean() - mean) < 5 * draws.std() / np.sqrt(20_000) + 2.5e-6
+
+
+def test_without_noise_the_truth_is_what_was_released():
+    scores = np.array([0.0, 0.3, 1.0])
+    assert (draw_truths(scores, None, 4, np.random.default_rng(0)) == scores).all()

@@ -1,0 +1,400 @@
+"""The sensitivities are upper bounds, attained; each step of docs/theory/sensitivity.md that numbers can test holds.
+
+Searches at larger n, by hill climbing, are in test_audit_search.py.
+"""
+
+import math
+from itertools import combinations_with_replacement, permutations, product
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mic.mic_r import AgainstClasses
+from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
+from tests.naive import naive_largest_entry, naive_mutual_information
+from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places
+
+ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+
+# --- The numbers themselves -----------------------------------------------------------------------------------
+
+SPREAD_OF_N = [*range(2, 301), 999, 1000, 4096, 12_345, 65_537, 10**6, 7_654_321, 2**27 + 1, 10**9]
+
+
+def _exact_d(m):
+    """d(m) = g(m) - g(m - 1) with g(m) = m log2 m."""
+    return m * mpmath.log(m, 2) - ((m - 1) * mpmath.log(m - 1, 2) if m > 1 else 0)
+
+
+def _exact_entropy(p):
+    return -p * mpmath.log(p, 2) - (1 - p) * mpmath.log(1 - p, 2)
+
+
+def _assert_just_above(value, exact):
+    assert exact <= mpmath.mpf(value) <= exact * (1 + mpmath.mpf("1e-12"))
+
+
+@pytest.mark.parametrize("n_from, n_to", [(2, 9), (9, 125), (125, 301), (301, 10**9 + 1)])
+def test_every_sensitivity_is_the_exact_value_rounded_up(n_from, n_to):
+    with mpmath.workdps(50):
+        for n in SPREAD_OF_N:
+            if n_from <= n < n_to:
+                _check_sensitivities(n)
+
+
+def _check_sensitivities(n):
+    one = mpmath.mpf(1)
+    binary = _exact_d(n * one) / n
+    fixed_grid = 2 * _exact_d((n + one) / 2) / n
+    assert abs(binary / _exact_entropy(one / n) - 1) < 1e-30
+
+    _assert_just_above(binary_mi_sensitivity(n), binary)
+    _assert_just_above(mi_sensitivity(n), fixed_grid)
+    _assert_just_above(mic_r_sensitivity(n), binary)
+
+
+def test_three_parts_cost_nothing_up_to_8_records():
+    for n in range(2, 9):
+        assert mi_sensitivity(n) / math.log2(3) < binary_mi_sensitivity(n)
+    assert mi_sensitivity(9) / math.log2(3) > binary_mi_sensitivity(9)
+
+
+# --- A fixed grid: steps 1 and 2 of the proof -------------------------------------------------------------------
+
+
+def _largest_mi_change(n_rows, n_columns, n):
+    """Of all tables of n points and all moves of one point: the largest change, and that within a row or column."""
+    cells = list(product(range(n_rows), range(n_columns)))
+    information = {}
+    for points in combinations_with_replacement(range(len(cells)), n):
+        counts = np.bincount(points, minlength=len(cells))
+        information[tuple(counts)] = naive_mutual_information(counts.reshape(n_rows, n_columns).tolist())
+    largest = along = 0.0
+    for counts, value in information.items():
+        for start, end in permutations(range(len(cells)), 2):
+            if counts[start] > 0:
+                moved = list(counts)
+                moved[start] -= 1
+                moved[end] += 1
+                change = abs(information[tuple(moved)] - value)
+                largest = max(largest, change)
+                if cells[start][0] == cells[end][0] or cells[start][1] == cells[end][1]:
+                    along = max(along, change)
+    return largest, along
+
+
+@pytest.mark.parametrize("n_rows, n_columns, n", [(2, 2, 9), (2, 3, 6), (2, 5, 4), (4, 2, 5)])
+def test_a_grid_with_two_parts_on_one_side_changes_by_at_most_the_binary_sensitivity(n_rows, n_columns, n):
+    largest, _ = _largest_mi_change(n_rows, n_columns, n)
+    assert largest == pytest.approx(binary_mi_sensitivity(n), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_rows, n_columns, n", [(3, 3, 3), (3, 3, 4), (3, 3, 5), (3, 3, 6), (3, 4, 5), (4, 4, 4)])
+def test_any_grid_changes_by_at_most_the_general_sensitivity_and_attains_it_at_odd_n(n_rows, n_columns, n):
+    largest, along = _largest_mi_change(n_rows, n_columns, n)
+    assert largest <= mi_sensitivity(n) + ERROR
+    if n % 2 == 1:
+        assert largest == pytest.approx(mi_sensitivity(n), abs=1e-12)
+    assert along <= binary_mi_sensitivity(n) + ERROR
+
+
+# --- Three parts, both indices change: step 5, n >= 125 ---------------------------------------------------------
+#
+# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. In the notes' letters, the point sits
+# on D' in a cell of a points, row of r, column of u (itself included), and on D in a row of s. Then there are integers
+# with
+#     (i)   d(r) + d(u) - d(a) - d(s) > log2(3) d(n),      a <= r, a <= u, r + u - a <= n, and
+#     (ii)  n I(x; R, U) <= n h(s/n) log2(3) / (log2(3) - 1),
+# where n I(x; R, U) is the 2x2 table of total n with cell x = a - 1 and margins R = r - 1, U = u - 1. The certificate
+# says that no integers satisfy both.
+#
+# Which s and a: d(r), d(u) <= d(n), so (i) needs 2 d(n) - d(s) - d(a) > log2(3) d(n). As d increases, both loops may
+# stop at the first s (at a = 1) or a that fails.
+#
+# Why the least u is enough. Fix s, a, r. As d increases, (i) holds for u from some least u* on, and the other
+# constraints say a <= u <= n + a - r; if max(u*, a) > n + a - r there is nothing to check. Let U be real. Then
+#     d/dU n I(x; R, U) = log2[ (U - x)(n - U) / (U (n - R - U + x)) ],
+# which is > 0 exactly if (U - x)(n - U) > U (n - R - U + x), that is R U > x n. So n I falls until independence
+# (R U = x n, where it is 0), and increases from there on. If R U > x n at the least u, then n I is larger still at
+# every larger feasible u, while the right side of (ii) does not depend on u: the least u is the worst. That R U > x n
+# is an exact test of integers and is part of the certificate: a case that fails it leaves the certificate open.
+#
+# Rounding. Both sides add up fewer than 20 terms, each below 20,000 log2(20,000) < 3e5 and off by less than 2**-50 of
+# that: in all less than 20 * 3e5 * 2**-50 * 3 < 2e-8. SLACK is far above it. It widens (i), so that rounding can only
+# add cases, and (ii) counts as refuted only by a margin of more than SLACK.
+LOG3 = math.log2(3)
+SLACK = 1e-6
+
+
+@numba.njit
+def _certificate(n):
+    """The number of cases, how many lie before independence, and the least n I - n h(s/n) log3 / (log3 - 1)."""
+    g = np.zeros(n + 1)
+    d = np.zeros(n + 1)
+    for m in range(2, n + 1):
+        g[m] = m * np.log2(m)
+        d[m] = g[m] - g[m - 1]
+    n_cases = n_before_independence = 0
+    margin = np.inf
+    for s in range(1, n + 1):
+        if 2 * d[n] - d[s] - d[1] <= LOG3 * d[n] - SLACK:
+            break
+        bound = (g[n] - g[s] - g[n - s]) * LOG3 / (LOG3 - 1)  # n h(s/n) = g(n) - g(s) - g(n - s)
+        for a in range(1, n + 1):
+            if 2 * d[n] - d[s] - d[a] <= LOG3 * d[n] - SLACK:
+                break
+            u = n + 1  # the least u that meets (i) falls as r grows
+            for r in range(a, n + 1):
+                while u > 1 and d[u - 1] > LOG3 * d[n] + d[s] + d[a] - d[r] - SLACK:
+                    u -= 1
+                least_u = max(u, a)
+                if least_u > n + a - r:
+                    continue
+                x, R, U = a - 1, r - 1, least_u - 1
+                n_cases += 1
+                if R * U <= x * n:
+                    n_before_independence += 1
+                n_mi = g[x] + g[R - x] + g[U - x] + g[n - R - U + x] - g[R] - g[n - R] - g[U] - g[n - U] + g[n]
+                margin = min(margin, n_mi - bound)
+    return n_cases, n_before_independence, margin
+
+
+def _closes(n):
+    _, n_before_independence, margin = _certificate(n)
+    return n_before_independence == 0 and margin > SLACK
+
+
+@compiled_only
+def test_certificate_closes_for_every_n_from_125_to_999():
+    assert all(_closes(n) for n in range(125, 1000))
+    assert all(_certificate(n)[0] > 0 for n in range(125, 1000))  # and not for want of cases
+    assert min(_certificate(n)[2] for n in range(125, 1000)) > 0.016
+
+
+@compiled_only
+def test_certificate_of_step_5_does_not_close_for_any_n_from_9_to_124():
+    assert not any(_closes(n) for n in range(9, 125))
+    assert all(_certificate(n)[0] == 0 for n in range(2, 9))  # here three parts are no worse than two
+
+
+@compiled_only
+def test_certificate_closes_beyond_999_as_the_proof_on_paper_says():
+    assert all(_closes(n) for n in [*range(1000, 1200), 2000, 3333, 5000, 10_000, 20_000])
+
+
+def test_certificate_cases_are_those_of_the_plain_double_loop():
+    # All u rather than the least, at n where some are feasible: same verdict, same margin.
+    n = 130
+    g = [m * math.log2(m) if m else 0.0 for m in range(n + 1)]
+    d = [0.0, *np.diff(g)]
+    margin = math.inf
+    for s, a in product(range(1, 30), repeat=2):
+        for r in range(a, n + 1):
+            for u in range(a, n + a - r + 1):
+                if d[r] + d[u] - d[a] - d[s] > LOG3 * d[n]:
+                    table = [[a - 1, r - a], [u - a, n - r - u + a + 1]]
+                    bound = (g[n] - g[s] - g[n - s]) * LOG3 / (LOG3 - 1)
+                    margin = min(margin, n * naive_mutual_information(table) - bound)
+    assert margin == pytest.approx(_certificate(n)[2], abs=ERROR)
+
+
+@pytest.mark.parametrize("n", [1000, 1001, 1500, 10**4, 10**6, 10**9])
+def test_inequalities_of_the_proof_on_paper_hold_from_1000_on(n):
+    with mpmath.workdps(50):
+        log3, log_e = mpmath.log(3, 2), mpmath.log(mpmath.e, 2)
+        # ru > kappa n a s, from log m <= d(m) <= log m + log e and d(n) >= log n + (1 - 1/n) log e
+        kappa = mpmath.exp(log3 * (1 - mpmath.mpf(1) / n) - 2) * mpmath.mpf(n) ** (log3 - 1)
+        assert kappa >= mpmath.mpf("0.659") * mpmath.mpf(n) ** (log3 - 1)
+        assert kappa - 1 >= 35
+        t = mpmath.mpf(1) / 35
+        assert (1 - t + t * mpmath.log(t)) * log_e >= 1.25
+        assert log3 / (log3 - 1) <= 2.71
+        assert 1.25 * (kappa - 1) > 2.71 * (mpmath.log(n, 2) + log_e)
+
+
+# --- Three parts, both indices change: step 6, 9 <= n <= 124 ----------------------------------------------------
+#
+# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. For these n the record then was alone
+# in its cell (i, j) of D', whose row and column held r and u records, and is alone in its row and column of D; and
+#     (i)   d(r) + d(u) > log2(3) d(n),      r + u <= n + 1, and
+#     (iii) d(n) + T <= d(w) log2(3) / (log2(3) - 1),      w = max(r, n + 1 - r),
+# where T is n - 1 times the information of the 2x2 table of the other n - 1 records: cell 0, margins r - 1 and u - 1.
+# The certificate says that no integers satisfy both. All r and u are tried.
+
+
+def _g(m):
+    return m * math.log2(m) if m > 0 else 0.0
+
+
+def _d(m):
+    return _g(m) - _g(m - 1)
+
+
+def _isolated_cases(n):
+    """All r, u with (i), and the left side of (iii) minus the right one."""
+    for r in range(1, n + 1):
+        for u in range(1, n + 2 - r):
+            if _d(r) + _d(u) > LOG3 * _d(n) - SLACK:
+                rest = _g(n - r - u + 1) + _g(n - 1) - _g(n - r) - _g(n - u)
+                yield r, u, _d(n) + rest - _d(max(r, n + 1 - r)) * LOG3 / (LOG3 - 1)
+
+
+def test_from_9_to_124_records_only_a_record_alone_in_its_cell_row_and_column_matters():
+    assert all(2 * _d(n / 2 + 1) - _d(2) < LOG3 * _d(n) - SLACK for n in range(9, 125))
+    assert 2 * _d(300 / 2 + 1) - _d(2) > LOG3 * _d(300)  # and not for every n
+
+
+def test_certificate_of_the_lone_record_closes_for_every_n_from_9_to_124():
+    for n in range(9, 125):
+        margins = [margin for _, _, margin in _isolated_cases(n)]
+        assert len(margins) > 0
+        assert min(margins) > 1.5
+    # Without the d(n) bits that the lone record tells by itself it would not.
+    assert min(margin - _d(9) for _, _, margin in _isolated_cases(9)) < 0
+
+
+def test_information_of_a_table_with_a_lone_record():
+    for n in (9, 14, 30):
+        for r, u, margin in _isolated_cases(n):
+            table = [[0, 0, r - 1], [0, 1, 0], [u - 1, 0, n - r - u + 1]]
+            bound = _d(max(r, n + 1 - r)) * LOG3 / (LOG3 - 1)
+            assert n * naive_mutual_information(table) - bound == pytest.approx(margin, abs=ERROR)
+            # Merging the lone record's row with the first or the last loses at most d(w).
+            for merged in ([[0, 1, r - 1], table[2]], [table[0], [u - 1, 1, n - r - u + 1]]):
+                lost = n * (naive_mutual_information(table) - naive_mutual_information(merged))
+                assert lost <= _d(max(r, n + 1 - r)) + ERROR
+
+
+# --- All data sets, by exhaustion -----------------------------------------------------------------------------
+
+
+THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
+FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
+SIX = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # in quarters 0 0 1 2 3 3, in sixths 0 1 2 3 4 5
+
+NUMERIC = [
+    # B, c, positions, n: three parts on both sides are possible from B = 9 on, four from 16 on
+    (4, 1, None, (2, 3, 4, 5, 6)),
+    (4, 0.3, None, (4,)),
+    (4, 2, None, (4, 5, 6)),
+    (8, 1.5, FOUR, (5,)),
+    (9, 1, None, (2, 3, 4, 5)),
+    (9, 1, FOUR, (5, 6, 7)),
+    (9, 2, SIX, (4, 5)),
+    (12, 1, FOUR, (5, 6, 7)),
+    (16, 1, FOUR, (4, 5, 6)),
+]
+NUMERIC_SLOW = [
+    (4, 2, None, (7, 8)),
+    (9, 1, None, (6,)),
+    (9, 1, FOUR, (8, 9, 10)),
+    (9, 1, THREE, (9, 12, 16)),
+    (9, 2, SIX, (6,)),
+    (12, 1, FOUR, (8, 9)),
+    (16, 1, FOUR, (7, 8)),
+]
+DISCRETE = [
+    # n_classes, B, c, n
+    (2, 8, 1, (2, 4, 6)),
+    (3, 8, 2, (4, 5)),
+    (3, 9, 1, (3, 6, 8)),
+    (3, 9, 2, (4, 5)),
+    (3, 12, 1, (5, 8, 9)),
+    (3, 15, 1, (4, 5)),
+    (4, 11, 2, (4, 5)),
+    (4, 12, 1, (4, 6)),
+    (4, 16, 1, (4, 5)),
+]
+DISCRETE_SLOW = [
+    (2, 8, 1, (8, 12)),
+    (3, 9, 1, (9, 10, 14)),
+    (3, 12, 1, (10, 11)),
+    (3, 15, 1, (7, 8)),
+    (4, 12, 1, (8, 9)),
+    (4, 16, 1, (7, 8)),
+]
+
+
+def _cases(fast, slow):
+    cases = [(*case[:-1], n) for case in fast for n in case[-1]]
+    return cases + [pytest.param(*case[:-1], n, marks=pytest.mark.slow) for case in slow for n in case[-1]]
+
+
+@compiled_only
+@pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
+def test_largest_change_over_all_data_sets_is_h_of_1_over_n(B, c, positions, n):
+    largest = largest_change_of_mic_r(n, numeric_places(B, c, positions))
+    assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
+
+
+@compiled_only
+@pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
+def test_largest_change_over_all_data_sets_against_classes_is_h_of_1_over_n(n_classes, B, c, n):
+    largest = largest_change_of_mic_r(n, class_places(n_classes, B, c))
+    assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
+
+
+@compiled_only
+@pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
+def test_with_a_correction_the_largest_change_over_all_data_sets_is_at_most_h_of_1_over_n(B, c, positions, n):
+    largest = largest_change_of_mic_r(n, numeric_places(B, c, positions, "miller-madow"))
+    assert _without_the_least_offset(n, int(B // math.isqrt(int(B)))) <= largest <= mic_r_sensitivity(n) + ERROR
+
+
+@compiled_only
+@pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
+def test_with_a_correction_the_same_holds_against_classes(n_classes, B, c, n):
+    largest = largest_change_of_mic_r(n, class_places(n_classes, B, c, "miller-madow"))
+    fewest_fixed = 2 if n_classes == 3 else n_classes
+    assert _without_the_least_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
+
+
+def _without_the_least_offset(n, fewest_fixed):
+    """What all records in one place and one of them moved away attain, on the coarsest grid of two merged parts."""
+    return binary_mi_sensitivity(n) - (fewest_fixed - 1) / (2 * n * math.log(2)) - ERROR
+
+
+def _three_classes_at_their_worst(n):
+    """Features and codes of two neighbours on which one table of all classes changes most.
+
+    Class 0 on both sides of class 1, so that two parts tell little; the last record leaves class 1's part, where it
+    was the only one of class 0, for a part of its own and class 2.
+    """
+    half = (n - 1) // 2
+    x = np.repeat([0.1, 0.6, 0.4, 0.4], [half // 2, half - half // 2, half, 1])
+    codes = np.repeat([0, 0, 1, 0], [half // 2, half - half // 2, half, 1])
+    return (x, codes), (np.append(x[:-1], 0.9), np.append(codes[:-1], 2))
+
+
+@pytest.mark.parametrize("n", [9, 11, 25, 101, 125, 1001, 99_999])
+def test_three_classes_would_attain_more_without_each_against_the_rest(n):
+    here, there = _three_classes_at_their_worst(n)
+    of_one_table = []
+    for x, codes in (here, there):
+        counts = np.zeros((4, 3), dtype=int)
+        np.add.at(counts, ((4 * x).astype(int), codes), 1)
+        of_one_table.append(naive_largest_entry(counts.tolist(), 4))
+    assert of_one_table[1] - of_one_table[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
+    assert of_one_table[1] - of_one_table[0] > mic_r_sensitivity(n) + 1e-6
+    for correction in (None, "miller-madow"):
+        before, after = (AgainstClasses(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
+        assert abs(after - before) <= mic_r_sensitivity(n) + ERROR
+
+
+BROKEN = {
+    "half": lambda n: binary_mi_sensitivity(n) / 2,
+    "without the second term": lambda n: math.log2(n) / n,
+    "for one record more": lambda n: binary_mi_sensitivity(n + 1),
+    "normalised by log 3": lambda n: mi_sensitivity(n) / math.log2(3),
+}
+
+
+@compiled_only
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("n", [4, 5])
+def test_the_exhaustive_search_catches_a_sensitivity_that_is_too_small(name, n):
+    assert largest_change_of_mic_r(n, numeric_places(9, 1, FOUR)) > BROKEN[name](n) + 1e-3
+    assert largest_change_of_mic_r(n, class_places(3, 9, 1)) > BROKEN[name](n) + 1e-3

@@ -1,0 +1,99 @@
+"""Counts of MTVr add up over chunks in any order, and give the score of the records, bit for bit."""
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.grids.partitions import equal_parts
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, ClassCounts, NumericCounts
+from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.table.nominal import Nominal
+from tests.statistics.mtv.naive_mtv_r import naive_part
+
+X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside
+
+
+def numbers(n, B=32, c=32):
+    """Grids, a feature, its target, and what scores the records themselves."""
+    rng = np.random.default_rng(n)
+    family = numeric_family(B, c)
+    x = rng.normal(size=n)
+    y = np.abs(x) / 3 + 0.1 * rng.random(n)
+    return NumericCounts(Y_BOUNDS, family), x, y, lambda: AgainstNumbers(y, Y_BOUNDS, family)
+
+
+def classes(n, B=32, c=30):
+    rng = np.random.default_rng(n)
+    family = class_family(B, c, 10)
+    codes = rng.integers(10, size=n)
+    return ClassCounts(family), rng.normal(size=n) + codes % 4, codes, lambda: AgainstClasses(codes, family)
+
+
+KINDS = {"numbers": numbers, "classes": classes}
+
+
+@pytest.mark.parametrize("B, c", [(32, 32), (9, 2.5), (64, 7)])
+@pytest.mark.parametrize("n", [2, 35, 3000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit(kind, n, B, c):
+    grids, x, target, of_records = KINDS[kind](n, B, c)
+    order = np.random.default_rng(1).permutation(n)
+    counts = np.zeros_like(grids.count(x[:0], X_BOUNDS, grids.place(target[:0])))
+    for rows in np.array_split(order, 7):
+        counts += grids.count(x[rows], X_BOUNDS, grids.place(target[rows]))
+    assert counts.dtype == np.uint32
+    assert counts.sum() == n * grids.n_tables(X_BOUNDS)
+    assert np.array_equal(counts, grids.count(x, X_BOUNDS, grids.place(target)))
+    score = grids.scorer(n).score(counts, X_BOUNDS)
+    assert score == of_records().score(x, X_BOUNDS)
+    assert n < 3000 or 0.1 < score < 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_are_a_histogram_of_master_parts_in_each_column(kind):
+    grids, x, target, _ = KINDS[kind](500)
+    table = grids.count(x, X_BOUNDS, grids.place(target))
+    table = table[: -8 if kind == "numbers" else -10].reshape(-1, 512 if kind == "numbers" else 480)
+    columns = equal_parts(target, Y_BOUNDS, 8) if kind == "numbers" else target
+    parts = equal_parts(x, X_BOUNDS, table.shape[1])
+    for column, row in enumerate(table):
+        assert np.array_equal(row, np.bincount(parts[columns == column], minlength=len(row)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
+    grids, x, target, _ = KINDS[kind](500)
+    before = dict(vars(grids))
+    grids.scorer(500).score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS)
+    assert vars(grids) == before
+    assert grids.scorer(500).rounding_error == ROUNDING_ERROR
+
+
+def test_a_missing_value_of_a_target_that_scikit_learn_was_told_not_to_look_for_counts_as_a_low_one():
+    grids, _x, target, _ = numbers(50)
+    holed = np.where(np.arange(50) < 5, np.nan, target)
+    assert grids.place(holed).max() < 8
+    assert np.array_equal(grids.place(holed), grids.place(np.nan_to_num(holed, nan=-9.0)))
+
+
+@pytest.mark.parametrize("scale", [X_BOUNDS, Nominal(1), Nominal(2), Nominal(7)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_with_missing_values_and_of_labels_add_up_to_the_scores_of_the_records(kind, scale):
+    grids, x, target, of_records = KINDS[kind](500)
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(500) < 0.2, np.nan, x)
+    if isinstance(scale, Nominal):
+        x = (np.nan_to_num(np.abs(x) * 2, nan=9).astype(np.uint32)).clip(max=scale.n_parts - 1)
+    pieces = np.array_split(rng.permutation(500), 3)
+    counts = sum(grids.count(x[rows], scale, grids.place(target[rows])) for rows in pieces)
+    assert counts.sum() == 500 * grids.n_tables(scale)
+    assert grids.scorer(500).score(counts, scale) == of_records().score(x, scale) > 0.1
+
+
+@pytest.mark.parametrize("lo, hi", [(0.0, 1.0), (-3.7, 11.3), (1.0, 1.0 + 2**-50), (-1e300, 1e300), (0.0, 1e-310)])
+def test_parts_are_equal_parts_of_the_range(lo, hi):
+    rng = np.random.default_rng(0)
+    for n_parts in (2, 3, 64, 100):
+        edges = lo + np.arange(n_parts + 1) * ((hi - lo) / n_parts)
+        values = np.concatenate([edges, np.nextafter(edges, -np.inf), rng.uniform(lo, hi, 200), [-1.7e308, 1.7e308]])
+        assert equal_parts(values, (lo, hi), n_parts).tolist() == [naive_part(v, lo, hi, n_parts) for v in values]

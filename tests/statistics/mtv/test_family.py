@@ -1,0 +1,83 @@
+"""Families of grids are what B, c and the number of classes say, and nothing else."""
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.grids.divisions import MOST_DIVISIONS
+from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.mtv_r import AgainstNumbers
+
+
+def divisions(family):
+    return ["".join(map(str, groups)) for groups, *_ in family.sides]
+
+
+def test_a_numeric_target_is_divided_at_each_eighth_and_by_parity():
+    family = numeric_family(32, 32)
+    assert (family.n_columns, family.n_master) == (8, 512)
+    assert {side.k_max for side in family.sides} == {16}
+    assert divisions(family) == [
+        *("0" * cut + "1" * (8 - cut) for cut in range(1, 8)),
+        *("01010101", "00110011", "01100110", "01011010", "00111100", "01101001"),
+    ]
+
+
+def test_in_the_penalty_intervals_of_a_range_count_a_quarter():
+    sizes = {"".join(map(str, side.groups)): side.size for side in numeric_family(32, 32).sides}
+    assert sizes["00011111"] == 2
+    assert sizes["00111100"] == 2.25
+    assert sizes["01101001"] == 3
+    assert sizes["01010101"] == 3.5
+
+
+def test_in_the_penalty_a_few_of_many_classes_count_less_than_half_of_them_and_classes_apart_a_tenth_each():
+    *in_two, apart = class_family(32, 32, 10).sides
+    sizes = {min(sum(side.groups), 10 - sum(side.groups)): side.size for side in in_two}
+    assert sizes == pytest.approx({1: 1.36, 2: 1.64, 3: 1.84, 4: 1.96, 5: 2})
+    assert apart.size == 2.8
+
+
+def test_ten_rows_a_person_have_the_penalty_of_a_tenth_of_the_rows():
+    family = numeric_family(8, 2)
+    y, x = np.random.default_rng(0).random((2, 50))
+    repeated = AgainstNumbers(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
+    assert repeated == pytest.approx(AgainstNumbers(y, (0, 1), family).score(x, (0, 1)), abs=1e-12)
+
+
+@pytest.mark.parametrize("B, c, n_master", [(4, 0.1, 2), (9, 2.5, 10), (32, 1e300, 10_000)])
+def test_master_parts_are_c_times_the_merged_ones_from_2_to_10_000(B, c, n_master):
+    assert numeric_family(B, c).n_master == n_master
+    assert class_family(B, c, 3).n_master == n_master
+
+
+def test_two_classes_are_divided_in_one_way_and_three_in_all():
+    assert class_family(32, 32, 2) == Family(2, 512, (Side((0, 1), 16, 2.0),))
+    assert divisions(class_family(32, 32, 3)) == ["011", "010", "001"]
+
+
+def test_more_classes_are_divided_each_against_the_rest_in_order_by_parity_and_not_at_all():
+    family = class_family(20, 5, 6)
+    assert family.n_master == 50
+    assert divisions(family) == [
+        *("011111", "010000", "001000", "000100", "000010", "000001"),
+        *("001111", "000111", "000011"),  # those between the first, or the last, and its neighbour are there
+        *("010101", "001100", "011001", "010110", "011010"),  # two more are there
+        "012345",
+    ]
+    assert {k_max for _, k_max, _ in family.sides[:-1]} == {10}
+    assert family.sides[-1][1] == 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 10, 32, 33, 100, 1000])
+def test_no_division_is_twice_in_a_family_and_none_has_an_empty_group(n_classes):
+    sides = class_family(32, 8, n_classes).sides
+    in_two = {groups for groups, *_ in sides if max(groups) == 1}
+    assert {groups[0] for groups in in_two} == {0}
+    assert len(in_two) == len(sides) - (n_classes > 3)
+    assert len(sides) <= n_classes + 2 * MOST_DIVISIONS
+
+
+def test_any_two_classes_are_told_apart_by_some_division_however_many_there_are():
+    for n_classes in (5, 40, 300):
+        columns = np.array([groups for groups, *_ in class_family(32, 8, n_classes).sides if max(groups) == 1]).T
+        assert len({tuple(column) for column in columns}) == n_classes

@@ -1,0 +1,316 @@
+"""MTVr is what its definition says: the kernels agree with all merges in exact fractions, to the rounding error."""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from skdpmic import mtv_r
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.statistics.mtv.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.table.nominal import Nominal
+from tests.folding import each
+from tests.statistics.mtv.naive_mtv_r import (
+    naive_mtv_r,
+    naive_part,
+    naive_score,
+    naive_score_of_codes,
+    naive_total_variation,
+)
+
+UNIT = (0.0, 1.0)
+FAMILIES = {
+    "default, small": numeric_family(8, 2),
+    "no penalty": Family(4, 8, (Side((0, 0, 1, 1), 4), Side((0, 1, 1, 0), 3)), penalty=0.0),
+    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 4, 4)), penalty=0.25),
+    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
+    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
+    "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
+    "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
+}
+
+
+def columns_of(kind, n, rng):
+    """Two columns of numbers of one kind."""
+    if kind == "independent":
+        return rng.random((2, n))
+    if kind == "dependent":
+        x = rng.random(n)
+        return x, (2 * x - 1) ** 2 + 0.1 * rng.standard_normal(n)
+    if kind == "tied":
+        return rng.integers(4, size=(2, n)) / 4
+    if kind == "constant":
+        return np.full(n, 0.3), rng.random(n)
+    if kind == "in one place":
+        return np.full(n, 0.3), np.full(n, 0.9)
+    if kind == "outside":
+        return 3 * rng.standard_normal((2, n))
+    return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many master parts without records
+
+
+KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outside", "skewed"]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("kind", KINDS)
+@each("n", [2, 3, 7, 40])
+def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
+    x, y = columns_of(kind, n, np.random.default_rng(n))
+    score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
+    exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
+    assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classes, n):
+    rng = np.random.default_rng(n)
+    family = class_family(4 * n_classes, 1.0, n_classes)
+    family = Family(n_classes, 8, family.sides, penalty=0.1)
+    codes, x = rng.integers(n_classes, size=n), rng.random(n)
+    score = AgainstClasses(codes, family).score(x, UNIT)
+    exact = naive_score([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
+    assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+def test_each_side_keeps_to_its_own_limit_of_merged_parts():
+    x = np.arange(400) / 400
+    y = np.where(np.arange(400) % 200 < 100, 0.3, 0.9)  # changes three times
+    scores = [
+        AgainstNumbers(y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)).score(
+            x, UNIT
+        )
+        for limit in (2, 3, 4)
+    ]
+    assert scores == [0.5, 0.5, 1.0]
+
+
+def test_the_order_of_classes_does_not_matter():
+    rng = np.random.default_rng(0)
+    x, codes = rng.random(300), rng.integers(5, size=300)
+    codes[x < 0.3] = 4
+    family = class_family(40, 16, 5)
+    assert AgainstClasses(codes, family).score(x, UNIT) == AgainstClasses((codes * 2 + 1) % 5, family).score(x, UNIT)
+    assert AgainstClasses(codes, family).score(x, UNIT) > 0.3
+
+
+# --- The longest paths ------------------------------------------------------------------------------------------
+
+
+def plain_lengths(walk, k_max):
+    """The recursion of OptimizeAxis, one term after the other."""
+    m = walk.shape[1] - 1
+    distance = np.abs(walk[:, :, None] - walk[:, None, :]).sum(axis=0)
+    best = distance[0].copy()
+    lengths = []
+    for _ in range(2, k_max + 1):
+        best = np.array([max(best[: t + 1] + distance[: t + 1, t]) for t in range(m + 1)])
+        lengths.append(best[m])
+    return lengths
+
+
+@each("n_columns", [2, 3, 4, 8])
+@pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
+@each("k_max", [2, 3, 4, 5, 9])
+def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, k_max):
+    rng = np.random.default_rng(n_master)
+    shares = rng.random(n_columns * n_master) ** 3
+    table = rng.multinomial(n, shares / shares.sum()).reshape(n_columns, n_master).astype(np.uint32)
+    walk = walk_of(table, n)
+    assert walk.shape[1] == np.count_nonzero(table.sum(axis=0)) + 1
+    assert not walk[:, 0].any()
+    assert not walk[:, -1].any()
+    assert longest(walk, k_max).tolist() == plain_lengths(walk, k_max)
+    for groups in (np.arange(n_columns) % 2, (np.arange(n_columns) >= n_columns // 2).astype(int)):
+        two = joined(walk, groups, 2)
+        assert longest_on_lines(walk, groups[None, :], k_max)[0, : k_max - 1].tolist() == plain_lengths(two, k_max)
+        assert longest(two, k_max).tolist() == plain_lengths(two, k_max)
+
+
+def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
+    for steps in ([0, 0, 0], [1, 1, -2], [1, 0, -1], [0, 1, 0, 1, -1, 0, 0, 2, -3], [3, -2, 0, 0, -2, 1], [1, -1] * 6):
+        line = np.concatenate([[0], np.cumsum(steps)])
+        walk = np.stack([line, -line])
+        for k_max in range(2, 9):
+            found = longest_on_lines(walk, np.array([[0, 1]]), k_max)[0, : k_max - 1]
+            assert found.tolist() == plain_lengths(walk, k_max)
+
+
+def test_paths_along_all_short_lines_are_the_longest():
+    for n_steps in (2, 3, 5):
+        for steps in product([-2, -1, 0, 1, 2], repeat=n_steps - 1):
+            line = np.cumsum([0, *steps, -sum(steps)])
+            walk = np.stack([line, -line])
+            found = longest_on_lines(walk, np.array([[0, 1], [1, 0]]), 6)
+            assert found[0, :5].tolist() == found[1, :5].tolist() == plain_lengths(walk, 6)
+
+
+def test_lengths_are_exact_up_to_the_most_records():
+    n = MOST_RECORDS
+    rng = np.random.default_rng(0)
+    for table in (
+        np.array([[n // 2, 0, 0], [0, n - n // 2, 0], [0, 0, 0]]),
+        np.array([[n // 3, 0, 0], [0, n // 3, 0], [0, 0, n - 2 * (n // 3)]]),
+        rng.multinomial(n, rng.dirichlet(np.ones(9))).reshape(3, 3),
+    ):
+        cells = [[int(v) for v in row] for row in table]
+        columns, parts = [sum(row) for row in cells], [sum(row) for row in zip(*cells, strict=True)]
+        walk = walk_of(table.astype(np.uint32), n)
+        largest = sum(abs(n * cells[j][t] - parts[t] * columns[j]) for j in range(3) for t in range(3))
+        assert longest(walk, 3)[-1] == largest
+        first = [[cells[0][t] for t in range(3)], [cells[1][t] + cells[2][t] for t in range(3)]]
+        largest = sum(abs(n * a - parts[t] * sum(row)) for row in first for t, a in enumerate(row))
+        assert longest_on_lines(walk, np.array([[0, 1, 1]]), 3)[0, 1] == largest
+    with pytest.raises(ValueError, match=r"at most 2,147,483,647 records, got n_samples=2,147,483,648"):
+        CountsScorer(n + 1, numeric_family(32, 32))
+
+
+# --- The public function ----------------------------------------------------------------------------------------
+
+
+def test_shapes_that_are_no_functions_are_found():
+    rng = np.random.default_rng(0)
+    n = 2000
+    u, angle = rng.random(n), 2 * np.pi * rng.random(n)
+    row, column = rng.integers(4, size=n), rng.integers(2, size=n)
+    shapes = {
+        "line": (u, u),
+        "parabola": (u, (2 * u - 1) ** 2),
+        "parabola in y": ((2 * u - 1) ** 2, u),
+        "waves": (u, (np.sin(30 * u) + 1) / 2),
+        "circle": ((np.cos(angle) + 1) / 2, (np.sin(angle) + 1) / 2),
+        "cross": (u, np.where(rng.random(n) < 0.5, u, 1 - u)),
+        "checkerboard": ((row + rng.random(n)) / 4, (2 * column + row % 2 + rng.random(n)) / 4),
+    }
+    for x, y in shapes.values():
+        assert mtv_r(x, y, bounds=(UNIT, UNIT)) > 0.7
+        assert mtv_r(rng.permutation(x), y, bounds=(UNIT, UNIT)) < 0.1
+
+
+def test_wide_bounds_of_the_feature_cost_little_with_a_fine_master_partition():
+    rng = np.random.default_rng(0)
+    x = rng.random(2000)
+    y = (2 * x - 1) ** 2
+    assert mtv_r(x, y, bounds=((-50, 50), UNIT), c=100) > 0.9 * mtv_r(x, y, bounds=(UNIT, UNIT))
+
+
+def test_exponents_and_numbers_are_the_same_B():
+    x, y = np.random.default_rng(0).random((2, 400))
+    for B in (0.5, 20.0, 21):
+        assert mtv_r(x, y, bounds=(UNIT, UNIT), B=B) == mtv_r(x, y, bounds=(UNIT, UNIT), B=20)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"B": 3}, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
+        ({"c": 0}, r"c must be a number > 0, got 0"),
+        ({"bounds": ((1, 0), (0, 1))}, r"bounds of x must be finite with lower < upper"),
+        ({"x": [0.0, np.nan]}, r"x must be finite"),
+        ({"x": [0.0]}, r"x and y must have the same length, got 1 and 2"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        mtv_r(**({"x": [0.0, 1.0], "y": [0.0, 1.0], "bounds": (UNIT, UNIT)} | arguments))
+
+
+def test_sides_come_in_any_order():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((2, 200))
+    sides = (*FAMILIES["even sides"].sides, Side((0, 1, 1, 0), 6))
+    scores = {
+        AgainstNumbers(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
+    }
+    alone = [
+        AgainstNumbers(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
+    ]
+    assert scores == {max(alone)}
+
+
+# --- Missing values and nominal features ---------------------------------------------------------------------------
+
+
+def some_missing(x, how, rng):
+    is_missing = {"all": np.full(len(x), True), "some": rng.random(len(x)) < 0.3, "low ones": x < np.median(x)}[how]
+    return np.where(is_missing, np.nan, x)
+
+
+@pytest.mark.parametrize("family", [FAMILIES["even sides"], FAMILIES["columns that do not divide"]])
+@each("how", ["all", "some", "low ones"])
+@pytest.mark.parametrize("kind", KINDS)
+@each("n", [2, 7, 30])
+def test_missing_values_are_a_part_after_or_before_all_others(family, how, kind, n):
+    rng = np.random.default_rng(n)
+    x, y = columns_of(kind, n, rng)
+    x = some_missing(x, how, rng)
+    score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
+    exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
+    assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+def test_missing_values_may_be_joined_to_low_or_to_high_ones():
+    family = Family(2, 32, (Side((0, 1), 2),), penalty=0.0)
+    x = np.arange(400) / 400
+    for of_half in (0, 1):
+        is_missing = (x >= 0.5) == of_half
+        assert AgainstNumbers(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
+@each("n", [2, 3, 40])
+def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family, n_labels, n):
+    rng = np.random.default_rng(n)
+    for kind in ("labels alone", "all codes", "one code", "dependent"):
+        codes, y = rng.integers(n_labels + 2 * (kind == "all codes"), size=n), rng.random(n)
+        if kind == "one code":
+            codes[:] = n_labels + 1
+        if kind == "dependent":
+            codes = (y * (n_labels + 2)).astype(int)
+        score = AgainstNumbers(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        columns = [naive_part(value, *UNIT, family.n_columns) for value in y]
+        exact = naive_score_of_codes(codes.tolist(), columns, n_labels, family)
+        assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
+def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_fractions(n_classes, n_labels):
+    rng = np.random.default_rng(0)
+    family = class_family(32, 10, n_classes)
+    for dependent in (False, True):
+        classes = rng.integers(n_classes, size=60)
+        codes = np.minimum(classes, n_labels + 1) if dependent else rng.integers(n_labels + 2, size=60)
+        score = AgainstClasses(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        exact = naive_score_of_codes(codes.tolist(), classes.tolist(), n_labels, family)
+        assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
+    assert score > 0.3
+
+
+def test_all_codes_apart_are_the_best_of_all_groupings_in_two():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        table = rng.multinomial(60, rng.dirichlet(np.ones(10))).reshape(5, 2)
+        codes, side = (np.repeat(places, table.ravel()).tolist() for places in np.divmod(np.arange(10), 2))
+        groupings = [
+            naive_total_variation([groups[code] for code in codes], side) for groups in product([0, 1], repeat=5)
+        ]
+        assert naive_total_variation(codes, side) == max(groupings)
+
+
+def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
+    """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
+    codes = np.arange(4000) % 8
+    assert AgainstClasses(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
+    all_apart = Family(8, 8, (Side(tuple(range(8)), 8),), penalty=0.0)
+    assert AgainstNumbers(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
+
+
+def test_a_boolean_feature_that_is_the_class_scores_one():
+    codes = np.arange(200, dtype=np.uint32) % 2
+    for n_classes in (2, 6):  # of which two are there
+        assert AgainstClasses(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1

@@ -1,0 +1,251 @@
+"""Bounds for MICr and MTVr: every grid of the definitions is counted, and no exact law of few records is above them."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from skdpmic.statistics.mic.null_law import mic_r_bound
+from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.null_law import mtv_r_bound
+from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
+from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws.tails import log_division_tail, log_information_tail, log_variation_tail
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.naive import naive_closed_sizes, naive_groupings_of_classes, naive_groupings_of_labels, naive_two_groups
+from tests.statistics.null_laws.test_tails import all_tables, exact_tail
+
+UNIT = (0.0, 1.0)
+
+# --- Every grid is counted --------------------------------------------------------------------------------------------
+
+
+def merges(n_parts, k, n_orders):
+    return n_orders * [cuts for cuts in combinations(range(1, n_parts), k - 1)]
+
+
+def naive_mic_r_tails(scores, n, grids, correction):
+    """The sum of the tails of all grids; of merges of one table into k parts, no more than that of the table.
+
+    Parameters
+    ----------
+    grids : iterable
+        For each table and k: how many grids, rows and columns of each, and of the table, degrees of freedom of each,
+        and the smaller number of parts that an entry is for.
+    """
+    chance = 0.0 if correction is None else 1 / (2 * math.log(2))
+    total = np.zeros(len(scores))
+    for n_grids, size, finest, degrees, fewest in grids:
+        nats = math.log(2) * (n * scores * math.log2(fewest) + chance * degrees)
+        of_all = n_grids * np.exp(log_information_tail(nats, *size))
+        total += np.minimum(of_all, np.exp(log_information_tail(nats, *finest)))
+    return total
+
+
+def mic_r_grids_of_numbers(B, c):
+    """A feature that may have missing values is merged against the target, and the other way round."""
+    sizes = naive_closed_sizes(B)
+    n_master = max(2, math.floor(c * max(k for _, k in sizes)))
+    for n_fixed, k_max in sizes:
+        for k in range(2, k_max + 1):
+            degrees, fewest = (k - 1) * (n_fixed - 1), min(k, n_fixed)
+            with_missing, without = merges(n_master + 1, k, 2), merges(n_master, k, 1)
+            yield len(with_missing), (k, n_fixed), (n_master + 1, n_fixed), degrees, fewest
+            yield len(without), (k, n_fixed + 1), (n_master, n_fixed + 1), degrees, fewest
+
+
+def mic_r_grids_of_classes(B, c, n_classes):
+    k_max = max(math.floor(B / n_classes), 2)
+    n_master = max(2, math.floor(c * k_max))
+    for groups, degrees in naive_groupings_of_classes(n_classes):
+        n_groups = max(groups) + 1
+        for k in range(2, min(k_max, n_master + 1) + 1):
+            n_grids = len(merges(n_master + 1, k, 2))
+            yield n_grids, (k, n_groups), (n_master + 1, n_groups), (k - 1) * degrees, min(k, n_groups)
+
+
+def degrees_in_two(n_rows, n_columns):
+    return (math.sqrt(n_columns - 1) + math.sqrt(4 / 9 * max(min(n_rows, 14) - 2, 0))) ** 2
+
+
+def mic_r_grids_of_labels(B, c, n_labels):
+    k_max = max(2, min(math.floor(B / n_labels), math.isqrt(int(B))))
+    n_master = max(2, math.floor(c * k_max))
+    for groups, degrees in naive_groupings_of_labels(n_labels):
+        n_groups = max(groups) + 1
+        for k in range(2, min(k_max, n_master) + 1):
+            n_grids = len(merges(n_master, k, 1))
+            yield n_grids, (k, n_groups), (n_master, n_groups), (k - 1) * degrees, min(k, n_groups)
+    n_columns = min(max(math.floor(B / 5), 2), 48)
+    n_grids = len([groups for groups in naive_two_groups(n_labels + 2, n_columns) if any(groups)])
+    yield n_grids, (2, n_columns), (n_labels + 2, n_columns), degrees_in_two(n_labels, n_columns), 2
+
+
+def mic_r_grids_of_labels_and_classes(n_labels, n_classes):
+    for (rows, degrees), (columns, others) in product(
+        naive_groupings_of_labels(n_labels), naive_groupings_of_classes(n_classes)
+    ):
+        size = max(rows) + 1, max(columns) + 1
+        yield 1, size, size, degrees * others, min(size)
+    sides = [(n_labels + 2, n_classes, degrees_in_two(n_labels, n_classes))]
+    if n_labels > 14 or n_classes > 64:
+        sides.append((n_classes, n_labels + 2, degrees_in_two(n_classes, n_labels)))
+    for n_rows, n_columns, degrees in sides:
+        n_grids = len([groups for groups in naive_two_groups(n_rows, n_columns) if any(groups)])
+        yield n_grids, (2, n_columns), (n_rows, n_columns), degrees, 2
+
+
+MIC_R = {
+    "numbers": ((None, None, 20.0, 3.0), lambda: mic_r_grids_of_numbers(20, 3)),
+    "numbers, more": ((None, None, 50.0, 2.0), lambda: mic_r_grids_of_numbers(50, 2)),
+    "two classes": ((None, 2, 12.0, 2.0), lambda: mic_r_grids_of_classes(12, 2, 2)),
+    "three classes": ((None, 3, 12.0, 3.0), lambda: mic_r_grids_of_classes(12, 3, 3)),
+    "two labels": ((2, None, 16.0, 3.0), lambda: mic_r_grids_of_labels(16, 3, 2)),
+    "three labels": ((3, None, 30.0, 2.0), lambda: mic_r_grids_of_labels(30, 2, 3)),
+    "labels, classes": ((3, 2, 12.0, 2.0), lambda: mic_r_grids_of_labels_and_classes(3, 2)),
+    "labels, three classes": ((2, 3, 12.0, 2.0), lambda: mic_r_grids_of_labels_and_classes(2, 3)),
+    "many labels": ((17, 4, 12.0, 2.0), lambda: mic_r_grids_of_labels_and_classes(17, 4)),
+}
+
+
+def as_bound_says(bound, naive):
+    """The tails of a bound equal those of all grids, at every point."""
+    tails = np.minimum(naive, 1.0)
+    tails[0] = 1.0
+    np.testing.assert_allclose(bound.tails, np.minimum.accumulate(tails), rtol=1e-9, atol=1e-300)
+    assert ((bound.tails > 1e-6) & (bound.tails < 0.5)).sum() > 5  # where it matters
+
+
+@pytest.mark.parametrize(
+    ("kind", "correction"),
+    [(kind, "miller-madow") for kind in MIC_R] + [(kind, None) for kind in MIC_R if "numbers" not in kind],
+)
+def test_mic_r_counts_every_grid_of_the_definition(kind, correction):
+    (n_labels, n_classes, B, c), grids = MIC_R[kind]
+    bound = mic_r_bound(300, n_labels, n_classes, B, c, correction)
+    as_bound_says(bound, naive_mic_r_tails(bound.scores, 300, grids(), correction))
+
+
+def test_mic_r_without_a_correction_counts_every_size_that_is_looked_at():
+    """With B = 7 these are the square of 2, and 3 fixed parts by 2."""
+    n, c = 100, 2.0
+    bound = mic_r_bound(n, None, None, 7.0, c, None)
+    grids = [
+        grid
+        for n_fixed in (2, 3)
+        for grid in (
+            (2 * math.comb(4, 1), (2, n_fixed), (5, n_fixed), 0, 2),
+            (math.comb(3, 1), (2, n_fixed + 1), (4, n_fixed + 1), 0, 2),
+        )
+    ]
+    as_bound_says(bound, naive_mic_r_tails(bound.scores, n, grids, None))
+
+
+def naive_mtv_r_tails(scores, n, family):
+    """Numbers, of which some may be missing: the number of merges, times that of sets of their parts."""
+    fewest = min(side.size for side in family.sides)
+    total = np.zeros(len(scores))
+    for groups, k_max, size in family.sides:
+        n_groups = len(set(groups))
+        for k in range(2, min(k_max, family.n_master + 1) + 1):
+            nu = 0.5 if min(k, n_groups) == 2 else 0.75
+            penalty = family.penalty * (math.sqrt((k - 1) * (size - 1) / n) - math.sqrt((fewest - 1) / n))
+            n_merges = len(merges(family.n_master + 1, k, 2))
+            tv = nu * scores + penalty
+            if n_groups == 2:
+                of_all = 2 * n_merges * np.exp(log_division_tail(tv, n))
+            else:
+                of_all = n_merges * np.exp(log_variation_tail(tv, n, k, n_groups))
+            total += np.minimum(of_all, 1.0)
+    return total
+
+
+def naive_mtv_r_tails_of_labels(scores, n, n_labels, family):
+    fewest = min(side.size for side in family.sides)
+    total = np.zeros(len(scores))
+    for groups, _, size in family.sides:
+        n_groups = len(set(groups))
+        size = size if n_groups == 2 else n_groups
+        penalty = family.penalty * (math.sqrt((max(n_labels, 2) - 1) * (size - 1) / n) - math.sqrt((fewest - 1) / n))
+        for n_rows in [n_labels + 2] + ([2] if n_labels == 2 and n_groups > 2 else []):
+            tv = (0.5 if min(n_rows, n_groups) == 2 else 0.75) * scores + 0.53 * penalty
+            total += np.exp(log_variation_tail(tv, n, n_rows, n_groups))
+    return total
+
+
+FAMILIES = {
+    "numeric": numeric_family(8.0, 2.0),
+    "two classes": class_family(12.0, 1.5, 2),
+    "five classes": class_family(8.0, 2.0, 5),
+    "for groups": class_family(8.0, 2.0, 5).for_groups(2.0),
+    "more parts than master parts": Family(4, 2, (Side((0, 0, 1, 1), 5), Side((0, 1, 2, 3), 5, 4)), penalty=0.1),
+}
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_mtv_r_counts_every_grid_of_the_definition(kind):
+    family = FAMILIES[kind]
+    bound = mtv_r_bound(300, None, family)
+    as_bound_says(bound, naive_mtv_r_tails(bound.scores, 300, family))
+    for n_labels in (1, 2, 6):
+        bound = mtv_r_bound(300, n_labels, family)
+        as_bound_says(bound, naive_mtv_r_tails_of_labels(bound.scores, 300, n_labels, family))
+
+
+def test_a_bound_adds_up_the_grids_of_a_family_and_is_1_at_0():
+    family = [
+        Grids(2.0, 0.1, log_tail_of_any(math.log(3), lambda t: -20 * t)),
+        Grids(1.0, 0.0, log_tail_of_any(math.log(9), lambda t: -20 * t, lambda t: -15 * t)),
+    ]
+    bound = ScoreBound(family)
+    s = bound.scores[1:]
+    sum_ = np.minimum(3 * np.exp(-40 * s - 2), 1) + np.minimum(9 * np.exp(-20 * s), np.exp(-15 * s))
+    np.testing.assert_allclose(bound.tails, np.minimum(np.r_[1.0, sum_], 1.0))
+    assert bound.scores[0] == 0
+    assert bound.scores[-1] == 1
+    assert (np.diff(bound.scores) > 0).all()
+
+
+# --- No exact law is above them ---------------------------------------------------------------------------------------
+
+X_VALUES = {"numbers": (np.array([0.1, 0.9, np.nan]), UNIT), "labels": (np.array([0, 1, 3], np.uint32), Nominal(2))}
+MARGINS = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1, 0.0), (0.98, 0.01, 0.01)]
+
+
+@pytest.mark.parametrize("n", [8, pytest.param(16, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_classes", [None, 2])
+@pytest.mark.parametrize("kind", X_VALUES)
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_no_exact_law_of_few_records_has_a_larger_tail(statistic, kind, n_classes, n):
+    """All tables of so many records with three places in x and two in y, with many probabilities of each."""
+    measure = statistic_named(statistic, "miller-madow").measure(4.0, 1.0, n, 1.0, n_classes)
+    values, scale = X_VALUES[kind]
+    tables = all_tables(n, 3, 2)
+    scores = np.empty(len(tables))
+    for i, table in enumerate(tables):
+        x = np.repeat(values, table.sum(axis=1))
+        y = np.repeat(np.tile([0, 1], 3), table.ravel())
+        target = NumericTarget(y * 0.8 + 0.1, UNIT) if n_classes is None else ClassTarget(y, 2)
+        scores[i] = measure.scorer(target, None).score(x, scale)
+    law = measure.null_law(n, None if scale is UNIT else scale.n_labels)
+    assert isinstance(law, BoundedLaw)
+    log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
+    for p, q in product(MARGINS, [(0.5, 0.5), (0.2, 0.8), (0.03, 0.97)]):
+        cells = np.outer(p, q)
+        possible = ~((tables > 0) & (cells == 0)).any(axis=(1, 2))
+        log = log_ways + (tables * np.log(np.where(cells > 0, cells, 1.0))).sum(axis=(1, 2))
+        least, exact = exact_tail(scores[possible] - 1e-12, np.exp(log[possible]))
+        assert math.isclose(exact[0], 1, rel_tol=1e-9)
+        assert (law.p_values(np.maximum(least, 0), None, 1, 0) >= exact - 1e-12).all()
+    if n == 16:  # then something is said
+        assert law.p_values(np.array([1.0]), None, 1, 0) < (1 if kind == "labels" else 0.2)
+
+
+def test_the_largest_scores_of_a_thousand_records_are_significant_without_noise():
+    for statistic, most in (("mic_r", 0.11), ("mtv_r", 0.27)):
+        law = statistic_named(statistic, "miller-madow").measure("auto", "auto", 1000, 1.0, None).null_law(1000, None)
+        assert law.p_values(np.array([most]), None, 1, 0) < 1e-2

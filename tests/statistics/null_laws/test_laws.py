@@ -1,0 +1,198 @@
+"""p-values from what is known of scores without dependence: no larger a tail is possible, with noise or without."""
+
+import math
+from itertools import permutations, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism, from_grid, to_grid
+from skdpmic.statistics.null_laws import laws
+from skdpmic.statistics.null_laws.laws import AveragedLaw, BoundedLaw, SimulatedLaw
+from skdpmic.statistics.ranks import kernels as ranks
+
+NOISES = {
+    "none": None,
+    "laplace": stats.laplace(scale=0.1),
+    "weak laplace": stats.laplace(scale=0.004),
+    "gaussian": stats.norm(scale=0.1),
+    "weak gaussian": stats.norm(scale=0.004),
+}
+ANY_NOISE = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
+
+
+def tail(scores, shares, noise, least):
+    """P(score + noise >= least)."""
+    needed = np.asarray(least)[:, np.newaxis] - scores
+    reaches = (needed <= 1e-12) if noise is None else noise.sf(needed)
+    return reaches @ shares
+
+
+# --- Bounds on the tails of the score ---------------------------------------------------------------------------------
+
+SCORES, SHARES = np.array([0.0, 0.05, 0.2, 0.6]), np.array([0.5, 0.3, 0.15, 0.05])
+
+
+def bound_of_known_law(n_points=2000):
+    points = np.linspace(0, 1, n_points + 1)
+    tails = np.array([1.0, *(SHARES[SCORES >= point - 1e-12].sum() for point in points[1:])])
+    return SimpleNamespace(scores=points, tails=tails)
+
+
+@ANY_NOISE
+def test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up(noise):
+    least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
+    exact = tail(SCORES, SHARES, noise, least)
+    p_values = BoundedLaw(bound_of_known_law()).p_values(least, noise, 1, 0)
+    assert (p_values >= exact - 1e-12).all()
+    step = 1 / 2000 + 3 * GRID
+    assert (p_values <= tail(SCORES, SHARES, noise, least - step) + 1e-12).all()
+
+
+@ANY_NOISE
+def test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger(noise):
+    """Of any law that keeps to the bound, none has a larger tail; here one of scores between the points."""
+    points = np.array([0.0, 0.1, 0.3, 1.0])
+    bound = SimpleNamespace(
+        scores=points, tails=np.array([1.0, *(SHARES[SCORES >= point].sum() for point in points[1:])])
+    )
+    least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
+    p_values = BoundedLaw(bound).p_values(least, noise, 1, 0)
+    assert (p_values >= tail(SCORES, SHARES, noise, least) - 1e-12).all()
+    larger = points[np.minimum(np.searchsorted(points, SCORES, side="right"), 3)]
+    assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()
+
+
+@pytest.mark.parametrize("law", [BoundedLaw(bound_of_known_law()), AveragedLaw("kendall", 20, 2)])
+@ANY_NOISE
+def test_p_values_do_not_rise_with_the_score_and_a_score_of_0_says_nothing(law, noise):
+    p_values = law.p_values(np.r_[0.0, np.linspace(GRID, 1, 300)], noise, 999, 0)
+    assert p_values[0] == 1
+    assert (np.diff(p_values) <= 1e-12).all()
+    assert p_values.min() >= 0
+    assert p_values.max() <= 1
+
+
+@pytest.mark.parametrize(("kind", "scale"), [(LaplaceMechanism, 3), (LaplaceMechanism, 50), (GaussianMechanism, 2)])
+def test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two_steps_before(kind, scale):
+    mechanism, step = kind(scale), np.arange(1, 400)
+    places = np.arange(-5000, 5001)
+    weights = np.exp(-np.abs(places) / scale) if kind is LaplaceMechanism else np.exp(-(places**2) / (2 * scale**2))
+    exact = np.cumsum((weights / weights.sum())[::-1])[::-1][5000 + step]
+    assert (exact <= mechanism.law.sf(step * GRID - laws._SLACK + GRID) + 1e-15).all()
+
+
+# --- Strict ranks -----------------------------------------------------------------------------------------------------
+
+
+def law_of_all_orders(name, n):
+    score = getattr(ranks, name)
+    each = [np.arange(n), np.array(list(permutations(range(n))))]
+    if name in ("kendall", "spearman"):
+        each = [2 * ranks_ + 1 for ranks_ in each]
+    return np.sort([score(each[0], y) for y in each[1]])
+
+
+@pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
+@ANY_NOISE
+def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
+    """Within five standard errors of 9,999 simulations."""
+    n, n_resamples = 6, 9_999
+    scores = law_of_all_orders(name, n)
+    least = np.r_[np.unique(scores)[1:], 0.33, 0.8, 1.0]
+    exact = tail(scores, np.full(len(scores), 1 / len(scores)), noise, least)
+    p_values = SimulatedLaw(name, n).p_values(least, noise, n_resamples, 0)
+    assert (np.abs(p_values - exact) <= 5 * np.sqrt(exact * (1 - exact) / n_resamples) + 2 / n_resamples).all()
+
+
+@pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw("kendall", 200, 2)])
+@pytest.mark.parametrize("noise", [None, stats.laplace(scale=0.004)], ids=["none", "weak laplace"])
+def test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them(law, noise):
+    """Of the simulated scores and the released one, each is as likely as another to be the largest."""
+    (p_value,) = law.p_values(np.array([1.0]), noise, 499, 0)
+    assert 1 / 500 <= p_value <= 2 / 500
+
+
+def test_of_a_simulated_law_scores_of_0_and_1_are_reached_by_all_that_are_clamped_to_them():
+    noise = stats.laplace(scale=10.0)  # nearly half of all simulations are clamped to 1
+    p_values = SimulatedLaw("chatterjee", 20).p_values(np.array([0.0, 1.0]), noise, 9_999, 0)
+    assert p_values[0] == 1
+    assert 0.4 < p_values[1] < 0.55
+
+
+# --- Ties -------------------------------------------------------------------------------------------------------------
+
+
+def tie_patterns(n):
+    for is_new in product([0, 1], repeat=n - 1):
+        yield np.cumsum([0, *is_new])
+
+
+def scores_with_ties(name, x, y, orders):
+    score, x_ranks, y_ranks = getattr(ranks, name), ranks.mid_ranks(x), ranks.mid_ranks(y)
+    different, counts = np.unique(y_ranks[orders], axis=0, return_counts=True)
+    return np.array([score(x_ranks, ranks_) for ranks_ in different]), counts / counts.sum()
+
+
+def test_ties_may_make_a_large_score_twice_as_likely():
+    """So p-values of the law of strict ranks would be wrong; five records of which two are equal in x."""
+    scores, shares = scores_with_ties(
+        "kendall", np.array([0, 0, 1, 2, 3]), np.arange(5), np.array(list(permutations(range(5))))
+    )
+    strict = law_of_all_orders("kendall", 5)
+    assert math.isclose(shares[scores >= 0.9 - 1e-9].sum(), 2 * (strict >= 0.9 - 1e-9).mean())
+
+
+@pytest.mark.parametrize("n", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
+@ANY_NOISE
+def test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say(name, n, noise, monkeypatch):
+    """The law of strict ranks is exact here, and not simulated."""
+    strict = law_of_all_orders(name, n)
+    monkeypatch.setattr(laws, "null_scores", lambda *given: strict)
+    shares = np.full(len(strict), 1 / len(strict))
+    monkeypatch.setattr(
+        SimulatedLaw, "p_values", lambda self, released, noise, *given: tail(strict, shares, noise, released - 3 * GRID)
+    )
+    law = AveragedLaw(name, n, {"kendall": 2, "spearman": 4}[name])
+    orders = np.array(list(permutations(range(n))))
+    for x, y in product(tie_patterns(n), repeat=2):
+        scores, shares_of_ties = scores_with_ties(name, x, y, orders)
+        least = np.unique(np.r_[scores[scores > 0], scores[scores > 0] + 0.05, 0.3, 0.9])
+        exact = tail(scores, shares_of_ties, noise, np.minimum(least, 1))
+        assert (law.p_values(np.minimum(least, 1), noise, len(strict), 0) >= exact - 1e-9).all()
+
+
+@pytest.mark.parametrize("noise", list(NOISES.values())[1:], ids=list(NOISES)[1:])
+def test_a_tangent_with_the_tail_below_it_is_convex_and_nowhere_below_the_tail(noise):
+    least = 0.4
+    at = np.linspace(-0.5, 3, 4001)
+    tails = noise.sf(least - at)
+    for slope, root in laws._tangents(np.array([least]), noise):
+        line = slope * (at - root)
+        majorant = np.where(at <= least, np.maximum(line, tails), line)
+        assert (majorant >= tails - 1e-12).all()
+        assert (np.diff(majorant, 2) >= -1e-12 * max(slope[0], 1.0)).all()
+
+
+def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_factor_of_two():
+    name, n = "kendall", 100
+    for noise, most in ((stats.laplace(scale=0.5), 1.02), (stats.norm(scale=0.5), 1.02), (None, 2.0)):
+        least = np.array([0.15, 0.2, 1.0])
+        strict = SimulatedLaw(name, n).p_values(least, noise, 9_999, 0)
+        p_values = AveragedLaw(name, n, 2).p_values(least, noise, 9_999, 0)
+        assert (p_values <= np.maximum(most, 1 + 5 / np.sqrt(9_999 * strict)) * strict + 1e-3).all() or noise is None
+        assert (p_values <= 2 * strict).all()
+
+
+@pytest.mark.parametrize("kind", [LaplaceMechanism, GaussianMechanism])
+def test_with_the_exact_noise_of_a_release_a_bound_holds(kind):
+    """Of 1,500 releases of the known law above; at 1e-6 for each level."""
+    mechanism, rng = kind.of_noise_scale(0.02), np.random.default_rng(0)
+    scores = rng.choice(SCORES, p=SHARES, size=1500)
+    released = from_grid(to_grid(scores) + mechanism._noise(len(scores), np.random.RandomState(0).bytes))
+    p_values = BoundedLaw(bound_of_known_law()).p_values(released, mechanism.law, 1, 0)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        assert stats.binom.sf((p_values <= level).sum() - 1, 1500, level) > 1e-6

@@ -1,0 +1,143 @@
+"""Tails of a fixed table of independent rows and columns: exact for few records, for many margins."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from scipy.special import gammaln, xlogy
+
+from skdpmic.statistics.null_laws.tails import (
+    least_information,
+    log_choices,
+    log_division_tail,
+    log_information_tail,
+    log_sets,
+    log_variation_tail,
+)
+
+MARGINS = [(0.5, 0.5), (0.1, 0.9), (0.01, 0.99), (1 / 3, 1 / 3, 1 / 3), (0.05, 0.15, 0.8), (0.02, 0.02, 0.96)]
+CASES = [(p, q, n) for p, q in product(MARGINS, MARGINS) for n in (5, 13 if len(p) + len(q) < 6 else 7)]
+
+
+def all_tables(n, n_rows, n_columns):
+    """Every table of n records, of shape (n_tables, n_rows, n_columns)."""
+
+    def tables(n, n_cells):
+        if n_cells == 1:
+            return [[n]]
+        return [[here, *rest] for here in range(n + 1) for rest in tables(n - here, n_cells - 1)]
+
+    return np.array(tables(n, n_rows * n_columns)).reshape(-1, n_rows, n_columns)
+
+
+def probabilities(tables, p, q):
+    n = tables[0].sum()
+    log = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2)) + (tables * np.log(np.outer(p, q))).sum(axis=(1, 2))
+    return np.exp(log)
+
+
+def information(tables):
+    """n I in nats."""
+    n = tables[0].sum()
+    of = [xlogy(part, part / n) for part in (tables, tables.sum(axis=1), tables.sum(axis=2))]
+    return of[0].sum(axis=(1, 2)) - of[1].sum(axis=1) - of[2].sum(axis=1)
+
+
+def variation(tables):
+    shares = tables / tables[0].sum()
+    independent = shares.sum(axis=2, keepdims=True) * shares.sum(axis=1, keepdims=True)
+    return np.abs(shares - independent).sum(axis=(1, 2)) / 2
+
+
+def exact_tail(values, probability):
+    """What is attained, ascending, and the probability that it is reached."""
+    order = np.argsort(values)
+    return values[order], np.cumsum(probability[order][::-1])[::-1]
+
+
+@pytest.mark.parametrize(("p", "q", "n"), CASES)
+def test_no_exact_tail_is_above_its_bound(p, q, n):
+    tables = all_tables(n, len(p), len(q))
+    probability = probabilities(tables, p, q)
+    assert math.isclose(probability.sum(), 1.0, rel_tol=1e-9)
+    t, exact = exact_tail(information(tables) - 1e-9, probability)
+    assert (exact <= np.exp(log_information_tail(t, len(p), len(q))) * (1 + 1e-9)).all()
+    tv, exact = exact_tail(variation(tables) - 1e-12, probability)
+    assert (exact <= np.exp(log_variation_tail(tv, n, len(p), len(q))) * (1 + 1e-9)).all()
+    shares = tables / n
+    of_cell = shares[:, 0, 0] - shares[:, 0].sum(axis=1) * shares[:, :, 0].sum(axis=1)
+    for sign in (1, -1):
+        excess, exact = exact_tail(2 * sign * of_cell, probability)
+        positive = excess > 0
+        assert (exact[positive] <= np.exp(log_division_tail(excess[positive], n)) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 80])
+def test_the_relative_entropy_of_a_binomial_share_has_the_generating_function_of_an_exponential_variable_at_most(n):
+    """Agrawal 2020, Theorem 1.3: n KL of k cells is below the sum of k - 1 such variables; two cells say it all."""
+    i = np.arange(n + 1)
+    for p, power in product(np.geomspace(1e-6, 0.5, 40), (0.1, 0.5, 0.9, 0.99)):
+        entropy = xlogy(i, i / (n * p)) + xlogy(n - i, (n - i) / (n * (1 - p)))
+        mean = np.exp(stats.binom.logpmf(i, n, p) + power * entropy).sum()
+        assert mean <= 1 / (1 - power)
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns", "degrees"), [(2, 2, 2), (2, 3, 3), (3, 2, 3), (3, 5, 10), (5, 3, 10)])
+def test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff(n_rows, n_columns, degrees):
+    """As many as a side has parts, for each part but one of the other side."""
+    for t in (degrees + 0.5, 2.0 * degrees, 10.0 * degrees):
+        best = optimize.minimize_scalar(
+            lambda power, t=t: -power * t - degrees * math.log1p(-power), bounds=(0, 1), method="bounded"
+        )
+        np.testing.assert_allclose(log_information_tail(t, n_rows, n_columns), best.fun, atol=1e-5)
+    assert log_information_tail(degrees / 2, n_rows, n_columns) == 0
+
+
+def test_the_variation_tail_is_the_least_of_its_three_bounds():
+    n = 100
+    tv = np.linspace(0.01, 0.9, 50)
+    for n_rows, n_columns in ((2, 2), (2, 40), (40, 2), (3, 3), (30, 30)):
+        fewer, more = min(n_rows, n_columns), max(n_rows, n_columns)
+        mean = math.sqrt((fewer - 1) * (more - 1) / n) / 2
+        bounds = [np.zeros(50), log_information_tail(2 * n * tv**2, fewer, more)]
+        bounds.append(-(2 if fewer == 2 else 0.5) * n * np.maximum(tv - mean, 0) ** 2)
+        if fewer == 2:
+            bounds.append(math.log(2**more - 2) - 2 * n * tv**2)
+        np.testing.assert_allclose(log_variation_tail(tv, n, n_rows, n_columns), np.min(bounds, axis=0))
+
+
+def test_pinsker_and_the_mean_of_the_variation_hold():
+    """The two facts besides Hoeffding's and McDiarmid's inequalities that the variation tail rests on."""
+    for p, q in product(MARGINS, MARGINS):
+        tables = all_tables(5, len(p), len(q))
+        assert (information(tables) >= least_information(variation(tables), 5) - 1e-9).all()
+        mean = (probabilities(tables, p, q) * variation(tables)).sum()
+        assert mean <= math.sqrt((len(p) - 1) * (len(q) - 1) / 5) / 2
+
+
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_a_record_that_changes_its_row_moves_the_variation_no_further_than_the_proof_says(n):
+    """By 2 (1 - q) / n, where a share q of the records is in its column; the squares of all records add up."""
+    rng = np.random.default_rng(n)
+    for n_rows, n_columns in ((2, 2), (3, 2), (4, 3)):
+        for _ in range(300):
+            rows, columns = rng.integers(n_rows, size=n), rng.integers(n_columns, size=n)
+            other = rows.copy()
+            other[0] = rng.integers(n_rows)
+            tables = np.zeros((2, n_rows, n_columns))
+            for table, at in zip(tables, (rows, other), strict=True):
+                np.add.at(table, (at, columns), 1)
+            shares = tables[0].sum(axis=0) / n
+            moved = abs(np.diff(variation(tables))[0])
+            assert moved <= 2 * (1 - shares[columns[0]]) / n + 1e-12
+            squares = (tables[0].sum(axis=0) * (2 * (1 - shares) / n) ** 2).sum()
+            assert squares <= (1 if n_columns == 2 else 4) / n + 1e-12
+
+
+def test_numbers_of_sets_and_choices():
+    for n in (2, 5, 9):
+        assert math.isclose(math.exp(log_sets(n)), 2**n - 2)
+        for k in range(n + 1):
+            assert math.isclose(math.exp(log_choices(n, k)), math.comb(n, k), rel_tol=1e-9)

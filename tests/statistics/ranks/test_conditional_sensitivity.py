@@ -1,0 +1,213 @@
+"""The sensitivities of rank statistics within strata are upper bounds, attained where the theory says so.
+
+Over all small data sets, in exact arithmetic; neighbours that attain them, and climbing, with the scores as computed.
+Every number of strata is tried, and a record that is replaced may be in another stratum afterwards.
+"""
+
+import math
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
+from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
+from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs, with_one_more
+
+SCORES = {"kendall": conditional_kendall, "spearman": conditional_spearman}
+SENSITIVITY = {"kendall": conditional_kendall_sensitivity, "spearman": conditional_spearman_sensitivity}
+
+# --- The numbers themselves -------------------------------------------------------------------------------------
+
+
+def claimed(name, n):
+    """The largest of all ways to split the n - 1 others into those of the two strata, and of one stratum."""
+    if name == "kendall":
+        between = max(6 - Fraction(4, p + 1) - Fraction(4, n - p) for p in range(1, n - 1))
+        return max(Fraction(4 * (n - 1), n), between) / n
+    return max(10 - Fraction(6, p + 2) - Fraction(6, n + 1 - p) for p in range(n)) / n
+
+
+@pytest.mark.parametrize("name", SENSITIVITY)
+def test_every_sensitivity_is_the_exact_value_rounded_up(name):
+    for n in [*range(3, 100), 1000, 1001]:
+        value = SENSITIVITY[name](n)
+        assert Fraction(math.nextafter(value, 0)) < claimed(name, n) <= Fraction(value)
+
+
+def test_for_an_odd_number_of_records_the_formulas_are_short():
+    for n in [5, 7, 99, 1001, 2**31 - 1]:
+        assert conditional_kendall_sensitivity(n) == pytest.approx(2 * (3 * n - 5) / (n * (n + 1)), rel=1e-15)
+        assert conditional_spearman_sensitivity(n) == pytest.approx(2 * (5 * n + 3) / (n * (n + 3)), rel=1e-15)
+    for n in [4, 5, 6, 1000, 10**9]:
+        assert 3 / n <= conditional_kendall_sensitivity(n) < 6 / n
+        assert 6 / (n + 1) < conditional_spearman_sensitivity(n) < 10 / n
+
+
+# --- All small data sets ----------------------------------------------------------------------------------------
+#
+# n times each score is phi(x, strata) . psi(y), with one entry for every ordered pair of records: psi is its sign in y,
+# and phi is 0 for pairs from two strata. Neighbours have n - 1 records in common; without loss of generality these are
+# in ascending order of x. For all their orders and strata, all places and strata of the last one are tried at once.
+
+
+def partitions(n):
+    """All ways to put n records into strata, the strata numbered as they come up."""
+    ways = [()]
+    for _ in range(n):
+        ways = [(*way, stratum) for way in ways for stratum in range(max(way, default=-1) + 2)]
+    return ways
+
+
+DIVISOR = {  # in a stratum of this size: of the product of two signs, or of 3 times that of two ranks
+    "kendall": lambda size: size,
+    "spearman": lambda size: size**2 - 1,
+    "(n - 1) spearman": lambda size: size * (size + 1),  # as published, for docs/theory/corrections.md
+}
+
+
+def within(columns, strata, name, common):
+    """`common` n times the coefficients of the signs in y, integers: (n_columns, n * n)."""
+    n = columns.shape[1]
+    together = strata[:, None] == strata
+    sizes = together.sum(axis=0)
+    in_x = np.sign(columns[:, :, None] - columns[:, None, :]) * together
+    if name != "kendall":
+        in_x = 3 * in_x.sum(axis=2)[:, :, None] * together  # 2 (r - rbar)
+    factors = [common // DIVISOR[name](size) if size > 1 else 0 for size in sizes.tolist()]
+    return (in_x * factors).reshape(len(columns), n * n)
+
+
+def largest_change(name, n, distinct):
+    """n times the score, over all data sets of n records and all replacements of one; and of its absolute value."""
+    y_columns = [with_one_more(levels, distinct) for levels in orders(n - 1, distinct)]
+    y_starts = np.array([0, *accumulate(len(columns) for columns in y_columns)][:-1])
+    y_vectors = signs(np.concatenate(y_columns)).astype(np.float64).T  # small integers: BLAS is exact
+    common = math.lcm(*map(DIVISOR[name], range(2, n + 1)))
+    largest = np.zeros(2, dtype=int)
+    for levels in orders(n - 1, distinct):
+        if list(levels) != sorted(levels):
+            continue
+        x_columns = with_one_more(levels, distinct)
+        for others in partitions(n - 1):
+            all_strata = [np.array([*others, stratum]) for stratum in range(max(others) + 2)]
+            products = np.concatenate([within(x_columns, strata, name, common) for strata in all_strata]) @ y_vectors
+            for i, values in enumerate((products, np.abs(products))):
+                highest = np.maximum.reduceat(values.max(axis=0), y_starts)
+                lowest = np.minimum.reduceat(values.min(axis=0), y_starts)
+                largest[i] = max(largest[i], (highest - lowest).max())
+    return [Fraction(int(change), common) for change in largest]
+
+
+@pytest.mark.parametrize(
+    "n, distinct",
+    [
+        *((n, distinct) for n in (3, 4, 5) for distinct in (True, False)),
+        (6, True),
+        pytest.param(6, False, marks=pytest.mark.slow),
+        pytest.param(7, True, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("name", SENSITIVITY)
+def test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much(name, n, distinct):
+    signed, unsigned = largest_change(name, n, distinct)
+    assert unsigned <= signed <= n * Fraction(SENSITIVITY[name](n))
+    if name == "kendall" or n >= 5:
+        assert signed == n * claimed(name, n)
+    else:
+        assert signed < n * claimed(name, n)  # a stratum of two records: rho goes from 0, not from -1, to 1
+
+
+def test_of_one_record_more_the_bounds_are_those_of_the_proof():
+    # n_z tau_z moves by (3 m - 1) / (m + 1), n_z rho_z by 5 - 6 / (m + 2): others that fall, and one above them all.
+    for m in (2, 3, 10, 101):
+        x, one = np.arange(m + 1.0), np.zeros(m + 1, dtype=int)
+        y = np.append(-x[:-1], 1)
+        alone = np.append(one[:-1], 1)
+        grown = {name: (m + 1) * (score(x, y, one) - score(x, y, alone)) for name, score in SCORES.items()}
+        assert grown["kendall"] == pytest.approx((3 * m - 1) / (m + 1), abs=1e-12)
+        assert grown["spearman"] == pytest.approx(5 - 6 / (m + 2), abs=1e-12)
+
+
+# --- Neighbours that attain it, at any size ---------------------------------------------------------------------
+
+
+def from_falling_to_rising(n):
+    """Two strata: one falls, with a record above all the others; it moves to the other, which rises but for it."""
+    n_falling = (n - 1) // 2
+    x = np.arange(float(n))
+    y = np.where(x < n_falling, -x, x)
+    strata = (x >= n_falling).astype(np.uint32)
+    y[-1], strata[-1] = n, 0
+    y_other, strata_other = y.copy(), strata.copy()
+    y_other[-1], strata_other[-1] = -n, 1
+    return (x, y, strata), (x, y_other, strata_other)
+
+
+def rising_besides(n):
+    """The same, and a few records that rise in a stratum of their own: the score is above 0 all the time."""
+    here, there = from_falling_to_rising(n - 12)
+    more = np.arange(12.0)
+    return tuple(
+        (np.append(x, more), np.append(y, more), np.append(strata, np.full(12, 2))) for x, y, strata in (here, there)
+    )
+
+
+def change(name, neighbours):
+    here, there = (SCORES[name](*table) for table in neighbours)
+    return abs(here - there), abs(abs(here) - abs(there))
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("n", [5, 6, 7, 8, 50, 1001, pytest.param(20_000, marks=compiled_only)])
+def test_sensitivity_is_attained(name, n):
+    here, there = from_falling_to_rising(n)
+    assert sum(np.any([a != b for a, b in zip(here, there, strict=True)], axis=0)) == 1
+    assert change(name, (here, there))[0] == pytest.approx(SENSITIVITY[name](n), abs=2.0**-51)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_without_the_sign_it_is_hardly_less(name):
+    for n in (100, 1001):
+        signed, unsigned = change(name, rising_besides(n))
+        assert unsigned == signed > (1 - 16 / n) * SENSITIVITY[name](n)
+
+
+# --- Hill climbing ----------------------------------------------------------------------------------------------
+
+
+def climb(name, n, n_steps, rng):
+    """The largest change found on neighbours that differ in the last record, with ties and up to four strata."""
+
+    def neighbours(columns):
+        return columns[:, :n], np.delete(columns, n - 1, axis=1)
+
+    def moved(columns):
+        columns = columns.copy()
+        row, first, second = rng.integers(3), *rng.integers(n + 1, size=2)
+        if row == 2:
+            columns[row, first] = rng.integers(4)
+        elif rng.random() < 0.5:
+            columns[row, [first, second]] = columns[row, [second, first]]
+        else:
+            columns[row, first] = columns[row, second] + rng.choice([-0.5, 0, 0.5])
+        return columns
+
+    best = np.stack([np.arange(n + 1.0), rng.permutation(n + 1), rng.integers(4, size=n + 1)])
+    value = change(name, neighbours(best))[0]
+    for _ in range(n_steps):
+        tried = moved(best)
+        found = change(name, neighbours(tried))[0]
+        if found >= value:
+            best, value = tried, found
+    return value
+
+
+@pytest.mark.slow
+@compiled_only
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("n", [9, 20])
+def test_hill_climbing_finds_no_larger_change(name, n):
+    largest = max(climb(name, n, 1500, np.random.default_rng(seed)) for seed in range(3))
+    assert 0.85 * SENSITIVITY[name](n) <= largest <= SENSITIVITY[name](n) + 2.0**-51

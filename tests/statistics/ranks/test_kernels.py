@@ -1,0 +1,206 @@
+"""The rank statistics are their definitions, rounded down once: against exact fractions, scipy and dcor."""
+
+import math
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.mechanisms import to_grid
+from skdpmic.statistics.ranks.kernels import (
+    MAX_RECORDS,
+    chatterjee,
+    distance_correlation,
+    exact_dot,
+    kendall,
+    mid_ranks,
+    quotient,
+    root_of_quotient,
+    spearman,
+    strict_ranks,
+)
+from tests.naive_ranks import (
+    naive_chatterjee,
+    naive_mid_ranks,
+    naive_rho,
+    naive_squared_distance_correlation,
+    naive_strict_ranks,
+    naive_tau,
+)
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="too long for uncompiled code")
+
+SIZES = [2, 3, 4, 5, 8, 13, 30]
+KINDS = {
+    "distinct": lambda n, rng: rng.normal(size=n),
+    "rising": lambda n, rng: np.arange(float(n)),
+    "falling": lambda n, rng: -np.arange(float(n)),
+    "three values": lambda n, rng: rng.integers(3, size=n) - 1.5,
+    "many ties": lambda n, rng: rng.integers(n, size=n).astype(float),
+    "one differs": lambda n, rng: (np.arange(n) == n // 2).astype(float),
+    "constant": lambda n, rng: np.full(n, 7.0),
+    "signed zeros": lambda n, rng: rng.choice([-0.0, 0.0, 5e-324], size=n),
+}
+
+
+def pairs_of(n):
+    """A column of every kind beside one of every kind."""
+    rng = np.random.default_rng(n)
+    for make_x in KINDS.values():
+        for make_y in KINDS.values():
+            yield make_x(n, rng), make_y(n, rng)
+
+
+def keys_of(n, rng):
+    """Keys with ties among themselves, for x and y."""
+    return rng.integers(n, size=(2, n))
+
+
+def rounded_down(value):
+    return math.floor(value * 2**53) / 2**53
+
+
+def root_rounded_down(square):
+    return math.isqrt(math.floor(square * 2**106)) / 2**53
+
+
+# --- Against the definitions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_ranks_are_the_definition(n):
+    rng = np.random.default_rng(n)
+    for make in KINDS.values():
+        values, keys = make(n, rng), keys_of(n, rng)[0]
+        assert mid_ranks(values).tolist() == [2 * rank - 1 for rank in naive_mid_ranks(values.tolist())]
+        assert strict_ranks(values, keys).tolist() == naive_strict_ranks(values.tolist(), keys.tolist())
+        assert mid_ranks(values).dtype == strict_ranks(values, keys).dtype == np.int64
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_kendall_and_spearman_are_the_definitions_rounded_down_once(n):
+    for x, y in pairs_of(n):
+        assert kendall(mid_ranks(x), mid_ranks(y)) == rounded_down(abs(naive_tau(x.tolist(), y.tolist())))
+        assert spearman(mid_ranks(x), mid_ranks(y)) == rounded_down(abs(naive_rho(x.tolist(), y.tolist())))
+
+
+@pytest.mark.parametrize("n", SIZES[:-1])
+def test_chatterjee_and_distance_correlation_are_the_definitions_rounded_down_once(n):
+    rng = np.random.default_rng(n)
+    for x, y in pairs_of(n):
+        x_ranks, y_ranks = (strict_ranks(v, keys) for v, keys in zip((x, y), keys_of(n, rng), strict=True))
+        lists = x_ranks.tolist(), y_ranks.tolist()
+        assert chatterjee(x_ranks, y_ranks) == rounded_down(naive_chatterjee(*lists))
+        squared = naive_squared_distance_correlation(*lists)
+        assert distance_correlation(x_ranks, y_ranks) == root_rounded_down(squared)
+
+
+def test_scores_of_relationships_that_are_known():
+    n = 50
+    x = np.arange(float(n))
+    rising, constant = mid_ranks(x), mid_ranks(np.zeros(n))
+    for statistic in (kendall, spearman):
+        assert statistic(rising, rising) == statistic(rising, mid_ranks(-x)) == 1
+        assert statistic(rising, constant) == statistic(constant, constant) == 0
+    up, wave = strict_ranks(x, x), strict_ranks(np.abs(x - 20.3), x)
+    assert distance_correlation(up, up) == distance_correlation(up, n - 1 - up) == 1
+    assert chatterjee(up, up) == chatterjee(up, n - 1 - up) == rounded_down(1 - Fraction(3, n + 1))
+    assert chatterjee(up, wave) == chatterjee(wave, up) > 0.85  # a function in one direction only
+
+
+# --- Against others' programs -----------------------------------------------------------------------------------
+
+
+def share_of_pairs_untied(values):
+    return np.sum(values[:, None] != values) / (len(values) * (len(values) - 1))
+
+
+def share_of_variance_of_ranks(values):
+    """Of that of distinct values."""
+    return 12 * np.var(stats.rankdata(values)) / (len(values) ** 2 - 1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "constant"])  # there scipy gives NaN
+def test_kendall_and_spearman_are_those_of_scipy_but_for_the_divisor_under_ties(kind):
+    rng = np.random.default_rng(0)
+    x = KINDS[kind](300, rng)
+    y = np.round(rng.normal(size=300) + np.sign(x), 1)
+    tau = stats.kendalltau(x, y).statistic * math.sqrt(share_of_pairs_untied(x) * share_of_pairs_untied(y))
+    rho = stats.spearmanr(x, y).statistic * math.sqrt(share_of_variance_of_ranks(x) * share_of_variance_of_ranks(y))
+    assert kendall(mid_ranks(x), mid_ranks(y)) == pytest.approx(abs(tau), abs=1e-12)
+    assert spearman(mid_ranks(x), mid_ranks(y)) == pytest.approx(abs(rho), abs=1e-12)
+
+
+@pytest.mark.skipif(not hasattr(stats, "chatterjeexi"), reason="scipy 1.15 or later")
+def test_chatterjee_is_that_of_scipy_without_ties():
+    rng = np.random.default_rng(0)
+    for noise in (0.01, 0.3, 10):
+        x = rng.normal(size=300)
+        y = x**2 + noise * rng.normal(size=300)
+        both = max(stats.chatterjeexi(x, y).statistic, stats.chatterjeexi(y, x).statistic, 0)
+        assert chatterjee(strict_ranks(x, x), strict_ranks(y, y)) == pytest.approx(both, abs=1e-12)
+
+
+@pytest.mark.slow  # importing dcor takes seconds
+@pytest.mark.parametrize("n", [2, 10, 300, 3000])
+def test_distance_correlation_is_that_of_the_ranks_by_dcor(n):
+    dcor = pytest.importorskip("dcor")
+    rng = np.random.default_rng(n)
+    for noise in (0.01, 0.3, 10):
+        x = rng.normal(size=n)
+        ranks = strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)
+        expected = dcor.distance_correlation(*(r.astype(float) for r in ranks))
+        assert distance_correlation(*ranks) == pytest.approx(expected, abs=1e-9)
+
+
+# --- Large numbers ----------------------------------------------------------------------------------------------
+
+
+@compiled_only
+def test_sums_beyond_64_bits_are_exact():
+    n = 300_000  # the distance covariance is n^6 / 45, above 2**100
+    up = np.arange(n)
+    assert distance_correlation(up, up) == distance_correlation(up, up[::-1].copy()) == 1
+    assert kendall(2 * up + 1, 2 * up + 1) == spearman(2 * up + 1, 2 * up[::-1] + 1) == 1
+    halves = np.repeat([n // 2, n + n // 2], n // 2)  # two values, as mid-ranks: half of all pairs are tied
+    assert kendall(halves, halves) == rounded_down(Fraction(n, 2 * (n - 1)))
+    assert spearman(halves, halves) == rounded_down(Fraction(3 * n**2, 4 * (n**2 - 1)))
+
+
+def test_products_of_the_largest_numbers_add_up_exactly():
+    rng = np.random.default_rng(0)
+    for high in (2**8, 2**32, 2**33, 2**64):
+        a, b = rng.integers(high, size=(2, 50), dtype=np.uint64, endpoint=False)
+        a[:3] = b[:2] = high - 1
+        assert exact_dot(a, b) == sum(int(i) * int(j) for i, j in zip(a, b, strict=True))
+
+
+def test_no_number_in_a_kernel_exceeds_63_bits():
+    # The largest are products of two numbers of records.
+    assert MAX_RECORDS**2 < 2**62
+    assert MAX_RECORDS * (2**32 - 1) < 2**64  # a sum of halves of 32 bits
+
+
+# --- Rounding ---------------------------------------------------------------------------------------------------
+
+
+def test_a_score_on_the_grid_is_the_exact_score_rounded_down():
+    # Quotients that miss a grid point by one in the numerator, or do not.
+    rng = np.random.default_rng(0)
+    n = 10**6 + 1
+    wrong = 0
+    for denominator in (n * (n - 1), n * (n**2 - 1), n**2 * (n**2 - 1) * (2 * n**2 + 7)):
+        for step in rng.integers(1, 2**30, size=50).tolist():
+            for numerator in (-(-step * denominator >> 30), (step * denominator >> 30)):
+                exact = (numerator << 30) // denominator
+                assert to_grid(quotient(numerator, denominator)) == exact
+                wrong += to_grid(numerator / denominator) != exact
+
+                square = numerator**2 // denominator, denominator
+                root = root_of_quotient(*square)
+                assert to_grid(root) == math.isqrt((square[0] << 60) // square[1])
+    assert wrong > 20  # a quotient rounded to the nearest float is sometimes a grid step too high
+    assert quotient(n, n) == root_of_quotient(n, n) == 1
+    assert quotient(0, n) == root_of_quotient(0, n) == 0

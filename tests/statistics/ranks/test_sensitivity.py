@@ -1,0 +1,335 @@
+"""The sensitivities of rank statistics are upper bounds, attained where docs/theory/ranks.md says so.
+
+Over all data sets that are small, in exact arithmetic; by hill climbing on larger ones, with the scores as released.
+"""
+
+import math
+from fractions import Fraction
+from itertools import accumulate, permutations, product
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.statistics.ranks.kernels import (
+    chatterjee,
+    distance_correlation,
+    kendall,
+    mid_ranks,
+    spearman,
+    strict_ranks,
+)
+from skdpmic.statistics.ranks.sensitivity import (
+    chatterjee_sensitivity,
+    distance_correlation_sensitivity,
+    kendall_sensitivity,
+    spearman_sensitivity,
+)
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+
+SENSITIVITY = {
+    "kendall": kendall_sensitivity,
+    "spearman": spearman_sensitivity,
+    "chatterjee": chatterjee_sensitivity,
+    "distance_correlation": distance_correlation_sensitivity,
+}
+
+# --- The numbers themselves -------------------------------------------------------------------------------------
+
+
+SQUARES = {
+    "kendall": lambda n: Fraction(4, n) ** 2,
+    "spearman": lambda n: Fraction(6, n + 1) ** 2,
+    "chatterjee": lambda n: Fraction(3 * (2 * n - 5), n**2 - 1) ** 2,
+    "distance_correlation": lambda n: (n - 1) ** 2 / Fraction((4 * n**2 - 1) * (4 * n**2 + 11) - 45, 32 * 45),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_every_sensitivity_is_the_exact_value_rounded_up_and_at_most_the_range(name):
+    for n in [*range(3, 300), 4096, 12_345, 10**6, 7_654_321, 2**27 + 1, 2**31 - 1]:
+        value = SENSITIVITY[name](n)
+        below = math.nextafter(math.nextafter(value, 0), 0)
+        assert Fraction(below) ** 2 < min(SQUARES[name](n), 1) <= Fraction(value) ** 2
+        assert distance_correlation_sensitivity(n) < 3 * math.sqrt(10) / n
+
+
+def test_the_divisor_of_the_distance_correlation_is_the_sum_that_it_stands_for():
+    for n in range(2, 40):
+        total = sum((min(i, j) - Fraction(i * j, n)) ** 2 for i in range(1, n) for j in range(1, n))
+        assert total == Fraction((n**2 - 1) * (2 * n**2 + 7), 180)
+        assert total == Fraction((4 * n**2 - 1) * (4 * n**2 + 11) - 45, 32 * 45)  # as it is also written
+
+
+# --- Kendall and Spearman: all orders of up to 7 records, with and without ties ----------------------------------
+#
+# Both are |phi(x) . psi(y)|, with integer vectors phi and psi. Neighbours have n - 1 records in common; without loss of
+# generality these are in ascending order of x. For each of their orders in x and y, all places of the last record are
+# tried at once.
+
+
+def orders(n, distinct):
+    """All orders of n records, as levels: permutations of 0 ... n - 1, or with ties, every level used."""
+    return [
+        levels
+        for n_levels in ([n] if distinct else range(1, n + 1))
+        for levels in product(range(n_levels), repeat=n)
+        if len(set(levels)) == n_levels
+    ]
+
+
+def with_one_more(levels, distinct):
+    """The columns that have one more record, at every place: (n_places, n + 1). Levels are doubled to make room."""
+    places = np.arange(-1, 2 * max(levels) + 2, 2 if distinct else 1)
+    return np.column_stack([np.tile(2 * np.array(levels), (len(places), 1)), places])
+
+
+def signs(columns):
+    """Of all pairs of records: (n_columns, n (n - 1))."""
+    n = columns.shape[1]
+    return np.sign(columns[:, :, None] - columns[:, None, :]).reshape(len(columns), n * n)
+
+
+def centred_ranks(columns):
+    """Twice the mid-ranks less their mean: the sum of the signs of a record's pairs."""
+    return np.sign(columns[:, :, None] - columns[:, None, :]).sum(axis=2)
+
+
+def largest_change_of_product(vectors_of, n, distinct, clamp=abs):
+    """Over all orders of n records and all replacements of one; of the absolute value of the product, an integer."""
+    y_columns = [with_one_more(levels, distinct) for levels in orders(n - 1, distinct)]
+    y_starts = np.array([0, *accumulate(len(columns) for columns in y_columns)][:-1])
+    y_vectors = vectors_of(np.concatenate(y_columns)).astype(np.float64).T  # small integers: BLAS is exact
+    largest = 0
+    for levels in orders(n - 1, distinct):
+        if list(levels) != sorted(levels):
+            continue
+        products = clamp(vectors_of(with_one_more(levels, distinct)) @ y_vectors)
+        highest = np.maximum.reduceat(products.max(axis=0), y_starts)
+        lowest = np.minimum.reduceat(products.min(axis=0), y_starts)
+        largest = max(largest, int((highest - lowest).max()))
+    return largest
+
+
+SMALL = [(n, distinct) for n in (3, 4, 5, 6) for distinct in (True, False)] + [
+    (7, True),
+    pytest.param(7, False, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("n, distinct", SMALL)
+def test_no_order_of_few_records_changes_kendall_by_more_than_its_sensitivity(n, distinct):
+    scale = Fraction(1, n * (n - 1))  # each pair is counted twice
+    assert largest_change_of_product(signs, n, distinct, clamp=np.array) * scale == Fraction(4, n)
+    largest = largest_change_of_product(signs, n, distinct) * scale
+    assert largest <= min(Fraction(4, n), 1)
+    if n >= 4:
+        assert largest == Fraction(4, n)
+
+
+@pytest.mark.parametrize("n, distinct", SMALL)
+def test_no_order_of_few_records_changes_spearman_by_more_than_its_sensitivity(n, distinct):
+    scale = Fraction(3, n * (n**2 - 1))  # 12 times a quarter of the product
+    assert largest_change_of_product(centred_ranks, n, distinct, clamp=np.array) * scale == Fraction(6, n + 1)
+    largest = largest_change_of_product(centred_ranks, n, distinct) * scale
+    assert largest <= min(Fraction(6, n + 1), 1)
+    if n >= 5:
+        assert largest == Fraction(6, n + 1)
+
+
+def test_tau_b_can_go_from_1_to_minus_1():
+    x = np.append(np.zeros(999), 1)
+    assert stats.kendalltau(x, x).statistic == pytest.approx(1)
+    assert stats.kendalltau(x, -x).statistic == pytest.approx(-1)
+
+
+# --- Chatterjee and distance correlation: all permutations, and small tables with ties ---------------------------
+
+
+def insertions(others):
+    """All orders of n records, given that of n - 1: the last one at any place in x and y; (n * n, n), y by x."""
+    others = np.array(others)
+    n = len(others) + 1
+    return np.array([np.insert(others + (others >= rank), place, rank) for place in range(n) for rank in range(n)])
+
+
+def variation(y_by_x):
+    return np.abs(np.diff(y_by_x, axis=1)).sum(axis=1)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7, pytest.param(8, marks=pytest.mark.slow)])
+def test_no_permutation_of_few_records_changes_chatterjee_by_more_than_its_sensitivity(n):
+    one, both, clamped = np.max([ranges_of_chatterjee(others) for others in permutations(range(n - 1))], axis=0)
+    assert one == both == 3 * (2 * n - 5)
+    assert clamped == one if n >= 8 else clamped < one
+
+
+def ranges_of_chatterjee(others):
+    """n^2 - 1 times max - min of xi over the places of the last record: one direction, the larger of both, clamped."""
+    y_by_x = insertions(others)
+    directions = np.array([variation(y_by_x), variation(np.argsort(y_by_x, axis=1))])
+    scores = len(y_by_x[0]) ** 2 - 1 - 3 * directions
+    return [np.ptp(scores[0]), np.ptp(scores.max(axis=0)), np.ptp(scores.max(axis=0, initial=0))]
+
+
+def test_chatterjee_attains_its_sensitivity_at_8_and_9_records():
+    assert ranges_of_chatterjee([0, 1, 2, 4, 6, 5, 3])[2] == 3 * 11
+    assert ranges_of_chatterjee([0, 1, 3, 5, 7, 6, 4, 2])[2] == 3 * 13
+
+
+def squared_norms(y_by_x):
+    """n^2 times the sum of (N_ij - ij/n)^2, an integer."""
+    n = y_by_x.shape[1]
+    cuts = np.arange(1, n)
+    below = np.cumsum(y_by_x[:, :, None] < cuts, axis=1)[:, :-1]  # N_ij
+    return ((n * below - np.outer(cuts, cuts)) ** 2).sum(axis=(1, 2))
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, pytest.param(7, marks=pytest.mark.slow)])
+def test_no_permutation_of_few_records_changes_distance_correlation_by_more_than_its_sensitivity(n):
+    largest, change = 0.0, n * (n - 1)  # of the root of the integer
+    for others in permutations(range(n - 1)):
+        norms = squared_norms(insertions(others))
+        highest, lowest = int(norms.max()), int(norms.min())
+        # sqrt(highest) <= sqrt(lowest) + change, squared twice
+        assert max(highest - lowest - change**2, 0) ** 2 <= 4 * change**2 * lowest
+        largest = max(largest, math.sqrt(highest) - math.sqrt(lowest))
+    assert 0.15 * change < largest <= change
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    "statistic, name", [(chatterjee, "chatterjee"), (distance_correlation, "distance_correlation")]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_small_table_with_ties_changes_a_score_by_more_than_its_sensitivity(statistic, name, seed):
+    n, n_places = 4, 3
+    keys = np.random.default_rng(seed).integers(3, size=(2, n))  # tied keys, too: then the place of the record decides
+    columns = np.array(list(product(range(n_places), repeat=n)))
+    ranks = [[strict_ranks(column, keys[axis]) for column in columns] for axis in (0, 1)]
+    scores = np.array([[statistic(x, y) for y in ranks[1]] for x in ranks[0]])
+    scores = scores.reshape(n_places ** (n - 1), n_places, n_places ** (n - 1), n_places)
+    largest = (scores.max(axis=(1, 3)) - scores.min(axis=(1, 3))).max()
+    assert SENSITIVITY[name](n) / 4 < largest <= SENSITIVITY[name](n)
+
+
+def test_replacing_a_record_never_changes_the_order_of_the_others():
+    rng = np.random.default_rng(0)
+    n = 30
+    keys, values = rng.integers(5, size=n), rng.integers(4, size=n)
+    for record in range(n):
+        other = values.copy()
+        other[record] = rng.integers(4)
+        here, there = (np.delete(strict_ranks(v, keys), record) for v in (values, other))
+        assert np.array_equal(np.argsort(here), np.argsort(there))
+
+
+# --- Neighbours that attain it, at any size ---------------------------------------------------------------------
+
+
+def score_of(name, x, y):
+    """The score as it is released, on distinct values."""
+    if name in ("kendall", "spearman"):
+        return {"kendall": kendall, "spearman": spearman}[name](mid_ranks(x), mid_ranks(y))
+    keys = np.arange(len(x))
+    statistic = {"chatterjee": chatterjee, "distance_correlation": distance_correlation}[name]
+    return statistic(strict_ranks(x, keys), strict_ranks(y, -keys))
+
+
+def corner(n):
+    """All rising; then the last record in the lower corner."""
+    x = np.arange(float(n))
+    y_other = x.copy()
+    y_other[-1] = -1
+    return (x, x), (x, y_other)
+
+
+def valley(n):
+    """Down by steps of 2 to 2, up from 1 by steps of 2; the last record at the top beside the highest, or beside 1."""
+    others = np.concatenate([np.arange(n - 1, 1, -1)[(n - 1) % 2 :: 2], np.arange(1, n)[::2]])
+    x, y = np.arange(n - 1.0), others.astype(float)
+    at_the_end = -1.0 if (n - 1) % 2 == 0 else n
+    in_the_middle = np.flatnonzero(others == 1)[0] - 0.5
+    return (np.append(x, at_the_end), np.append(y, n)), (np.append(x, in_the_middle), np.append(y, n))
+
+
+ATTAINED = [("kendall", corner, 4), ("spearman", corner, 5), ("chatterjee", valley, 10)]
+
+
+@compiled_only
+@pytest.mark.parametrize("name, neighbours, from_n", ATTAINED)
+@pytest.mark.parametrize("n_more", [0, 1, 2, 3, 50, 1000])
+def test_sensitivity_is_attained(name, neighbours, from_n, n_more):
+    n = from_n + n_more
+    here, there = neighbours(n)
+    assert sum((here[0] != there[0]) | (here[1] != there[1])) == 1
+    change = score_of(name, *here) - score_of(name, *there)
+    assert change == pytest.approx(SENSITIVITY[name](n), abs=2.0**-52)
+
+
+def tilted(n, edge):
+    """Nearly independent, by a low-discrepancy sequence: E[1(x > s) 1(y > t)] - (1-s)(1-t) is a small number times s.
+
+    It must be 0 where s or t is 0 or 1, and changes linearly to that over a width of `edge`. Then the last record,
+    the largest in x, goes from the top to the bottom in y.
+    """
+    x = (np.arange(n - 1) + 0.5) / (n - 1)
+    uniform = np.arange(1, n) * (math.sqrt(5) - 1) / 2 % 1
+    t = np.linspace(0, 1, 2001)
+    bump = edge**2 / (1 - edge) * np.minimum(np.minimum(t, 1 - t) / edge, 1)
+    rising, falling = np.interp(uniform, t + bump, t), np.interp(uniform, t - (1 - edge) / edge * bump, t)
+    y = np.where(x < 1 - edge, rising, falling)
+    x = np.append(x, 2)
+    return (x, np.append(y, 2)), (x, np.append(y, -1))
+
+
+@compiled_only
+def test_the_bound_for_distance_correlation_is_at_most_1_78_times_too_large():
+    n = 30_000
+    here, there = tilted(n, edge=0.03)
+    change = abs(score_of("distance_correlation", *here) - score_of("distance_correlation", *there))
+    assert distance_correlation_sensitivity(n) / 1.78 < change < math.sqrt(30) / n
+
+
+# --- Hill climbing ----------------------------------------------------------------------------------------------
+
+
+def climb(name, n, n_steps, rng):
+    """The largest change found on neighbours that differ in the last record, with ties."""
+
+    def change(columns):
+        here, there = columns[:, :n], np.delete(columns, n - 1, axis=1)
+        return abs(score_of(name, *here) - score_of(name, *there))
+
+    def moved(columns):
+        columns = columns.copy()
+        axis, first, second = rng.integers(2), *rng.integers(n + 1, size=2)
+        if rng.random() < 0.5:
+            columns[axis, [first, second]] = columns[axis, [second, first]]
+        else:  # beside the second, or level with it
+            columns[axis, first] = columns[axis, second] + rng.choice([-0.5, 0, 0.5])
+            columns[axis] = mid_ranks(columns[axis])
+        return columns
+
+    best = np.tile(np.arange(n + 1.0), (2, 1))
+    best[1] = rng.permutation(best[1])
+    value = change(best)
+    for _ in range(n_steps):
+        tried = moved(best)
+        if change(tried) >= value:
+            best, value = tried, change(tried)
+    return value
+
+
+FOUND = {"kendall": 0.99, "spearman": 0.99, "chatterjee": 0.9, "distance_correlation": 0.35}  # at least, of the bound
+
+
+@pytest.mark.slow
+@compiled_only
+@pytest.mark.parametrize("name", SENSITIVITY)
+@pytest.mark.parametrize("n", [15, 30])
+def test_hill_climbing_finds_no_larger_change(name, n):
+    largest = max(climb(name, n, 500, np.random.default_rng(seed)) for seed in range(2))
+    assert FOUND[name] * SENSITIVITY[name](n) <= largest <= SENSITIVITY[name](n) + 2.0**-52

@@ -1,0 +1,69 @@
+"""What kinds of feature score by chance is known from public numbers, and is what independent data score."""
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.chance import _simulated, chance_score
+from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
+
+UNIT = (0.0, 1.0)
+
+
+def measure(statistic, n, n_classes):
+    return statistic_named(statistic, "miller-madow").measure("auto", "auto", n, 1.0, n_classes)
+
+
+def mean_of_independent(its_measure, scale, n, n_draws):
+    """Means and its standard error, of data that are drawn otherwise than `chance_score` does."""
+    rng = np.random.default_rng(1)
+    scores = []
+    for _ in range(n_draws):
+        if its_measure.n_classes is None:
+            target = NumericTarget(rng.uniform(-3, 5, size=n), (-3.0, 5.0))
+        else:
+            target = ClassTarget(rng.integers(its_measure.n_classes, size=n), its_measure.n_classes)
+        x = rng.integers(scale.n_labels, size=n).astype(np.uint32) if isinstance(scale, Nominal) else rng.random(n)
+        scores.append(its_measure.scorer(target, None).score(x, scale))
+    return np.mean(scores), np.std(scores) / np.sqrt(n_draws)
+
+
+@pytest.mark.parametrize("scale", [UNIT, Nominal(2), Nominal(10)])
+@pytest.mark.parametrize("n_classes", [None, 5])
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+def test_it_is_what_independent_variables_score(statistic, n_classes, scale):
+    # 4 standard errors of 50 draws here and 24 there (alpha about 1e-4), n = 600, fixed seeds.
+    its_measure = measure(statistic, 600, n_classes)
+    mean, error = mean_of_independent(its_measure, scale, 600, 50)
+    assert abs(chance_score(its_measure, scale, 600) - mean) < 4 * error * np.sqrt(1 + 50 / 24)
+
+
+@pytest.mark.parametrize("scale", [UNIT, Nominal(5)])
+@pytest.mark.parametrize("statistic, n_classes", [("mic_r", None), ("mtv_r", None), ("mtv_r", 5)])
+def test_beyond_ten_thousand_records_it_falls_as_the_measure_says(statistic, n_classes, scale):
+    n = 40_000
+    its_measure = measure(statistic, n, n_classes)
+    mean, error = mean_of_independent(its_measure, scale, n, 16)
+    chance = chance_score(its_measure, scale, n)
+    assert chance == chance_score(its_measure, scale, 10_000) / 4 ** {"mic_r": 1, "mtv_r": 0.5}[statistic]
+    assert abs(chance - mean) < 4 * error * np.sqrt(1 + 16 / 24)
+
+
+def test_numbers_score_more_by_chance_than_labels_against_classes():
+    its_measure = measure("mic_r", 1000, 2)
+    assert chance_score(its_measure, UNIT, 1000) > 10 * chance_score(its_measure, Nominal(3), 1000)
+
+
+def test_it_depends_on_public_numbers_only_and_not_on_the_range():
+    its_measure = measure("mic_r", 200, None)
+    assert chance_score(its_measure, (3.0, 7.5), 200) == chance_score(its_measure, UNIT, 200)
+    first = chance_score(its_measure, Nominal(3), 200)
+    _simulated.cache_clear()
+    assert chance_score(its_measure, Nominal(3), 200) == first
+
+
+def test_measures_of_grids_say_how_chance_falls():
+    for kind in STATISTICS.values():
+        if kind.needs_ranges:
+            assert 0 < measure(kind.name, 100, None).chance_rate <= 1

@@ -1,0 +1,323 @@
+"""Missing values and nominal features cost no privacy: the steps of docs/theory/nominal_missing.md.
+
+Families small enough to be written down are looked at on all data sets of a few places; the scores of the package
+themselves by climbing, and on the data sets that are worst without closure.
+"""
+
+import math
+from itertools import combinations, pairwise, product
+
+import numba
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mic.code_grids import _of_labels, class_grids, nominal_grids
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.in_two_groups import InTwoGroups, degrees_in_two
+from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, RangeGrids
+from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
+from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
+from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from tests.privacy.searches import _climb
+from tests.statistics.mic.test_closed_family import all_tables, information
+
+LOG3 = math.log2(3)
+ERROR = 1e-9
+UNIT = (0.0, 1.0)
+MM = "miller-madow"
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+
+# --- All data sets on a few places -----------------------------------------------------------------------------------
+
+
+def grouped(tables, rows, columns):
+    """Tables of shape (..., n_rows, n_columns) with rows and columns added up in groups."""
+    of_rows, of_columns = (np.eye(max(groups) + 1, dtype=np.int64)[list(groups)] for groups in (rows, columns))
+    return of_rows.T @ tables @ of_columns
+
+
+def largest_change(shape, n, grids):
+    """Of the largest max(0, I - o) / log2 kappa of some (groups of rows, groups of columns, offset)."""
+    tables, (here, there) = all_tables(shape, n)
+    scores = np.zeros(len(tables))
+    for rows, columns, offset in grids:
+        kappa = min(max(rows), max(columns)) + 1
+        scores = np.maximum(scores, (information(grouped(tables, rows, columns)) - offset) / math.log2(kappa))
+    return np.abs(scores[here] - scores[there]).max()
+
+
+def merges(n_parts, k_max):
+    """All ways to join neighbouring parts into 2 ... k_max."""
+    for k in range(2, k_max + 1):
+        for cuts in combinations(range(1, n_parts), k - 1):
+            yield tuple(np.searchsorted(cuts, np.arange(n_parts), side="right").tolist())
+
+
+def in_two_groups(n_rows, n_columns, offset):
+    """All groupings of the rows in two, against all columns."""
+    columns = tuple(range(n_columns))
+    return [((0, *others), columns, offset) for others in product((0, 1), repeat=n_rows - 1) if max(others) == 1]
+
+
+def labels_in_two(n_labels, n_columns, chance):
+    """The same of the codes of a nominal feature."""
+    return in_two_groups(n_labels + 2, n_columns, degrees_in_two(n_labels, n_columns) * chance)
+
+
+def classes_in_two(n_labels, n_classes, chance):
+    """And of classes, against the codes."""
+    grids = in_two_groups(n_classes, n_labels + 2, degrees_in_two(n_classes, n_labels) * chance)
+    return [(codes, classes, offset) for classes, codes, offset in grids]
+
+
+def of_codes(n_labels, n_classes, chance):
+    """The grids of a nominal feature against classes."""
+    in_two = labels_in_two(n_labels, n_classes, chance) + classes_in_two(n_labels, n_classes, chance)
+    return in_two + [
+        (rows.groups, columns.groups, rows.degrees * columns.degrees * chance)
+        for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes))
+    ]
+
+
+def of_merges(n_labels, n_parts, chance):
+    """The grids of a nominal feature against a numeric target of some master parts, with all merges."""
+    return labels_in_two(n_labels, n_parts, chance) + [
+        (rows.groups, columns, rows.degrees * max(columns) * chance)
+        for rows, columns in product(groupings_of_labels(n_labels), merges(n_parts, n_parts))
+    ]
+
+
+def with_missing(n_parts, n_fixed, k_max, chance):
+    """The grids of a feature of some master parts and, as last row, one of missing values, against fixed parts."""
+    columns = tuple(range(n_fixed))
+    for rows in merges(n_parts + 1, k_max):
+        for first in (False, True):
+            yield (*rows[1:], rows[0]) if first else rows, columns, max(rows) * (n_fixed - 1) * chance
+
+
+def missing_fixed(n_parts, n_master, chance):
+    """The grids with the feature fixed, whose last part is that of missing values, and all merges of the target."""
+    rows = tuple(range(n_parts + 1))
+    return [(rows, columns, max(columns) * (n_parts - 1) * chance) for columns in merges(n_master, n_parts)]
+
+
+ALL_DATA_SETS = {
+    "one label, 3 classes": ((3, 3), (3, 8, 9), lambda chance: of_codes(1, 3, chance)),
+    "2 labels, 2 classes": ((4, 2), (5, 8), lambda chance: of_codes(2, 2, chance)),
+    "2 labels, 3 classes": ((4, 3), (4, 6), lambda chance: of_codes(2, 3, chance)),
+    "3 labels, 2 classes": ((5, 2), (4, 6), lambda chance: of_codes(3, 2, chance)),
+    "3 labels, 4 classes": ((5, 4), (3, 4), lambda chance: of_codes(3, 4, chance)),
+    "one label, numbers": ((3, 3), (3, 8, 9), lambda chance: of_merges(1, 3, chance)),
+    "one label, more numbers": ((3, 4), (4, 6), lambda chance: of_merges(1, 4, chance)),
+    "2 labels, numbers": ((4, 3), (4, 6), lambda chance: of_merges(2, 3, chance)),
+    "missing, merged": ((3, 3), (3, 8, 9), lambda chance: list(with_missing(2, 3, 3, chance))),
+    "missing, merged from more": ((4, 3), (4, 6), lambda chance: list(with_missing(3, 3, 3, chance))),
+    "missing, fixed": ((4, 3), (4, 6), lambda chance: missing_fixed(3, 3, chance)),
+}
+
+
+@pytest.mark.parametrize("chance", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
+@pytest.mark.parametrize("name", ALL_DATA_SETS)
+def test_over_all_data_sets_the_change_is_at_most_h_of_1_over_n(name, chance):
+    shape, sizes, grids_of = ALL_DATA_SETS[name]
+    for n in sizes:  # from 9 on, families that are not closed change by more
+        largest = largest_change(shape, n, grids_of(chance / (2 * n * math.log(2))))
+        assert largest <= mic_r_sensitivity(n) + ERROR
+        if chance == 0:
+            assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
+
+
+NOT_CLOSED = {
+    "three codes apart only": [((0, 1, 2), (0, 1, 2), 0.0)],
+    "one of them never against the rest": [
+        ((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0), ((0, 1, 1), (0, 0, 1), 0.0),
+    ],
+    "missing always a part of its own": [((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_CLOSED)
+def test_a_family_that_is_not_closed_attains_more(name):
+    assert largest_change((3, 3), 9, NOT_CLOSED[name]) > mic_r_sensitivity(9) + 1e-3
+    if len(NOT_CLOSED[name]) < 3:
+        assert largest_change((3, 3), 9, NOT_CLOSED[name]) == pytest.approx(mi_sensitivity(9) / LOG3, abs=ERROR)
+
+
+# --- Labels in two groups: some public family, all of it --------------------------------------------------------------
+
+SHAPES_IN_TWO = [((4, 3), (4, 7)), ((3, 4), (4, 7)), ((6, 2), (5,))]
+
+
+@pytest.mark.parametrize("shape, sizes", SHAPES_IN_TWO)
+def test_any_family_of_codes_in_two_groups_changes_by_at_most_h_of_1_over_n(shape, sizes):
+    rng = np.random.default_rng(0)
+    family = in_two_groups(*shape, 0.0)
+    for n in sizes:
+        for size in (1, 2, len(family)):
+            for offset in (0.0, 0.1):
+                some = [(*family[i][:2], offset) for i in rng.choice(len(family), size, replace=False)]
+                assert largest_change(shape, n, some) <= mic_r_sensitivity(n) + ERROR
+
+
+@pytest.mark.parametrize("shape, sizes", SHAPES_IN_TWO)
+def test_two_groups_that_the_data_choose_would_change_by_more(shape, sizes):
+    # Codes go where most of their records are: below the middle of the columns, or above it.
+    for n in sizes:
+        tables, (here, there) = all_tables(shape, n)
+        below = 2 * tables[..., : shape[1] // 2].sum(axis=-1) > tables.sum(axis=-1)
+        both = np.stack([(tables * side[..., np.newaxis]).sum(axis=-2) for side in (below, ~below)], axis=-2)
+        scores = information(both)
+        assert np.abs(scores[here] - scores[there]).max() > mic_r_sensitivity(n) + 1e-3
+
+
+# --- The grids that the package looks at -----------------------------------------------------------------------------
+
+
+def assert_closed(grids):
+    """Three merged parts can be merged into two, as all k are there; of three fixed ones there are all divisions."""
+    for rows in (grids.groups.complete.grids.rows, grids.groups.merged.grids.rows):
+        divisions = {divided: row for row in rows if len(divided := parts_of(grids, row)) == 2}
+        for row in rows:
+            parts = parts_of(grids, row)
+            assert row[K_MAX] >= 2
+            if len(parts) == 3 and row[K_MAX] > 3:  # else kappa = 3 for k = 3 only, and with k = 2 half is taken off
+                for part in parts:
+                    division = divisions[frozenset([part, frozenset.union(*parts - {part})])]
+                    assert division[K_MAX] == row[K_MAX]
+                    assert division[N_MASTER] == row[N_MASTER]
+                    assert 2 * division[DEGREES] <= row[DEGREES]
+
+
+def parts_of(grids, row):
+    """The fixed parts of a grid, each as its codes."""
+    starts = grids.codes.starts[int(row[BORDERS])][: int(row[N_FIXED]) + 1]
+    cell_of_code = grids.codes.common[grids.groups.complete.of_grid[int(row[BORDERS])]] - 1
+    return frozenset(
+        frozenset(np.flatnonzero((cell_of_code >= start) & (cell_of_code < end))) for start, end in pairwise(starts)
+    )
+
+
+@pytest.mark.parametrize("B", [4.0, 9.0, 16.0, 25.5, 60.0, 400.0])
+def test_the_families_of_the_package_are_closed(B):
+    for n in range(1, 12):
+        assert_closed(nominal_grids(n, B, 2))
+        assert_closed(class_grids(n + 1, B, 2))
+    for correction in (None, MM):  # no grid has fewer ordinary fixed parts than merged ones, missing values or not
+        for groups in RangeGrids(B, 2, correction=correction).groups[:3]:
+            assert (groups.grids.rows[:, K_MAX] <= groups.grids.rows[:, DEGREES] + 1).all()
+            assert (groups.grids.rows[:, DEGREES] + 1 <= groups.grids.rows[:, N_FIXED]).all()
+
+
+# --- The scores of the package: climbing -----------------------------------------------------------------------------
+
+NUMBERS, THREE_CLASSES, FIVE_CLASSES = (
+    lambda correction: (ContinuousGrids(UNIT, 16.0, 1.0, correction), (np.arange(4) + 0.5) / 4),
+    lambda correction: (DiscreteGrids(3, 12.0, 1.0, correction), np.arange(3)),
+    lambda correction: (DiscreteGrids(5, 15.0, 1.0, correction), np.arange(5)),
+)
+FEATURES = {
+    "missing": (UNIT, np.array([0.1, 0.3, 0.6, 0.9, np.nan])),
+    **{f"{n} labels": (Nominal(n), np.arange(n + 2, dtype=np.uint32)) for n in (1, 2, 3, 5, 20)},
+}
+
+
+def climb(seed, n, n_steps, grids, targets, scale, values):
+    """The largest change that a walk over data sets of n records finds; it never steps down.
+
+    Seed 0 starts from all records in one place, the others from a few heavy places.
+    """
+    rng = np.random.default_rng(seed)
+    scorer = GridScorer(grids, n)
+    placed = [grids.place(target) for target in targets[:, np.newaxis]]
+    counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
+    n_places = len(counts_of)
+    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
+
+    def step(records):
+        target = rng.integers(n_places)
+        if rng.random() < 0.1:  # one place empties into another
+            records[records == records[rng.integers(n - 1)]] = target
+        else:
+            records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
+
+    def height(records):
+        counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
+        scores = [scorer.score(counts + of_last, scale) for of_last in counts_of]
+        return max(scores) - min(scores)
+
+    return _climb(start, step, n_steps, height)
+
+
+@compiled_only
+@pytest.mark.parametrize("target", [NUMBERS, THREE_CLASSES, FIVE_CLASSES], ids=["numbers", "3 classes", "5 classes"])
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("correction", [None, MM])
+@pytest.mark.parametrize(
+    "n, n_steps",
+    [(11, 5), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((11, 200), (61, 150), (301, 50)))],
+)
+def test_no_climb_gets_above_the_sensitivity(n, n_steps, correction, feature, target):
+    found = [climb(seed, n, n_steps, *target(correction), *FEATURES[feature]) for seed in (0, 1)]
+    assert max(found) <= mic_r_sensitivity(n) + ERROR
+    if correction is None:
+        assert found[0] > 0.99 * mic_r_sensitivity(n)
+
+
+# --- The scores of the package: the data sets that are worst where three parts cannot be merged ----------------------
+
+
+def worst_neighbours(n):
+    """Rows and columns of the records of two neighbours, 3 of each, whose fixed table changes most."""
+    half = (n - 1) // 2
+    rows, columns = np.repeat([0, 1, 0], [half, half, 1]), np.repeat([1, 0, 0], [half, half, 1])
+    return (rows, columns), (np.append(rows[:-1], 2), np.append(columns[:-1], 2))
+
+
+def change_of(score, here, there):
+    return abs(score(*here) - score(*there))
+
+
+@pytest.mark.parametrize("n", [9, 11, 125, 1001])
+@pytest.mark.parametrize("correction", [None, MM])
+@pytest.mark.parametrize("n_labels, n_classes", [(1, 3), (1, 4), (3, 3), (3, 4), (4, 3)])
+def test_three_parts_against_classes_would_attain_more_without_divisions(n, correction, n_labels, n_classes):
+    here, there = worst_neighbours(n)
+    tables = [np.zeros((3, 3), dtype=np.int64) for _ in range(2)]
+    for table, places in zip(tables, (here, there), strict=True):
+        np.add.at(table, places, 1)
+    of_table = np.diff(information(np.array(tables)))[0] / LOG3
+    assert of_table == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
+    assert of_table > 1.001 * mic_r_sensitivity(n)
+
+    def score(rows, columns):
+        return AgainstClasses(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
+
+    assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
+
+
+@pytest.mark.parametrize("n", [9, 13, 125, 1001])
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_labels):
+    # Four merged parts, which are more than the labels: no merge of the target makes two parts of the labels.
+    here, there = worst_neighbours(n)
+
+    def score(rows, columns):
+        columns = columns.copy()
+        first_half = np.flatnonzero((rows == 1) & (columns == 0))[: (n - 1) // 4]
+        y = np.array([0.3, 0.1, 0.9])[np.array([1, 0, 2])[columns]]
+        y[first_half] = 0.6
+        return AgainstNumbers(y, UNIT, 16, 1).score(rows.astype(np.uint32), Nominal(n_labels))
+
+    assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
+
+
+def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
+    monkeypatch.setattr("skdpmic.table.nominal._with_each_of_three", lambda grouping, n_labels: [grouping])
+    # Whose grids are not kept.
+    monkeypatch.setattr("skdpmic.statistics.mic.code_grids._of_labels", _of_labels.__wrapped__)
+    monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # all divisions, but with more taken off
+    for n_labels in (1, 3):
+        with pytest.raises(AssertionError):
+            test_three_parts_against_classes_would_attain_more_without_divisions(125, None, n_labels, 4)
+        with pytest.raises(AssertionError):
+            test_three_parts_against_numbers_would_attain_more_without_divisions(125, n_labels)

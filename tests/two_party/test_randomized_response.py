@@ -1,0 +1,303 @@
+"""RandomizedParts: what it reads, what it reports, what that costs, and that nothing true remains."""
+
+import math
+import pickle
+import warnings
+from itertools import combinations
+
+import joblib
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, search_cost
+from skdpmic.two_party import randomized_response as module
+from skdpmic.two_party.response_noise import response_matrix
+
+EXACT = {"epsilon": math.inf}
+ALPHA = 1e-6
+X = np.random.default_rng(0).random((200, 3))
+
+
+def parts_of(table, **parameters):
+    """The true parts: reports without noise."""
+    return RandomizedParts(**EXACT, **parameters).fit(table).transform(table)
+
+
+# --- Parts ----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_are_equal_parts_of_the_range_and_one_for_missing_values():
+    column = np.array([[-5.0], [0.0], [0.24], [0.25], [0.99], [1.0], [7.0], [np.nan]])
+    assert parts_of(column, bounds=(0, 1), n_parts=4).ravel().tolist() == [0, 0, 0, 1, 3, 3, 3, 4]
+    assert parts_of(column, bounds=(0, 0.5, 1.0), n_parts=2).ravel().tolist() == [0, 0, 0, 0, 1, 1, 1, 2]
+    assert parts_of(column[:7], bounds=(0, 1), n_parts=4, allow_missing=False).max() == 3
+
+
+def test_labels_others_and_missing_are_parts_of_their_own():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"city": ["Bari", "Rome", "Oslo", None], "x": [0.1, 0.9, 0.5, np.nan]})
+    public = {"bounds": {"x": (0, 1)}, "categories": {"city": ["Rome", "Bari"]}}
+    assert parts_of(frame, n_parts=4, **public).tolist() == [[1, 0], [0, 3], [2, 2], [3, 4]]
+    fitted = RandomizedParts(**EXACT, **public).fit(frame)
+    assert fitted.n_parts_.tolist() == [4, 9]
+    with pytest.raises(ValueError, match=r"contains NaN, or no label, with allow_missing=False, in columns"):
+        RandomizedParts(allow_missing=False, **public).fit(frame)
+
+
+def test_every_kind_of_table_has_the_same_parts():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    from scipy import sparse
+
+    expected = parts_of(X, bounds=(0, 1))
+    names = list("abc")
+    for table in (X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+        np.testing.assert_array_equal(parts_of(table, bounds=(0, 1)), expected)
+    np.testing.assert_array_equal(parts_of(sparse.csr_array(X), bounds=(0, 1)), expected)
+
+
+def test_a_constant_column_and_one_record_are_reported():
+    reports = RandomizedParts(bounds=(0, 1)).fit(np.ones((1, 2))).transform(np.ones((1, 2)))
+    assert np.isnan(reports).sum() == 1
+
+
+# --- The law of what one record reports -------------------------------------------------------------------------------
+
+
+def law_of_record(true, m, k, epsilon):
+    """P(report) of each tuple of reports, -1 where a column is not reported."""
+    choices, R = list(combinations(range(len(true)), k)), response_matrix(m, epsilon / k)
+    law = {}
+    for choice in choices:
+        for reports in np.ndindex(*[m] * k):
+            key = [-1] * len(true)
+            probability = 1 / len(choices)
+            for j, report in zip(choice, reports, strict=True):
+                key[j] = report
+                probability *= R[true[j], report]
+            law[tuple(key)] = probability
+    return law
+
+
+def counted(true, n=60_000, **change):
+    """How often each tuple is reported, of many records that are alike: 3 columns of 2 parts, two of which report."""
+    table = np.tile((np.array(true) + 0.5) / 2, (n, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alice = RandomizedParts(5.0, (0, 1), n_parts=2, columns_per_record=2, allow_missing=False, random_state=0)
+        reports = alice.set_params(**change).fit(table).transform(table)
+        reports = np.nan_to_num(reports, nan=-1).astype(int)
+    return dict(zip(*(part.tolist() for part in np.unique(reports @ [100, 10, 1], return_counts=True)), strict=True))
+
+
+def p_value(counts, law):
+    keys = {tuple(key): np.array(key) @ [100, 10, 1] for key in law}
+    assert set(counts) <= set(keys.values())
+    observed = [counts.get(code, 0) for code in keys.values()]
+    return stats.chisquare(observed, np.array(list(law.values())) * sum(observed)).pvalue
+
+
+@pytest.mark.parametrize("true", [(0, 0, 0), (1, 0, 1)])
+def test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not(true):
+    law = law_of_record(true, 2, 2, 5.0)
+    assert sum(law.values()) == pytest.approx(1)
+    assert p_value(counted(true), law) > ALPHA
+    assert p_value(counted(true, epsilon=5.5), law) < ALPHA  # a tenth more
+    assert p_value(counted(true, epsilon=10.0), law) < ALPHA  # the whole budget on each column
+
+
+def test_no_two_records_have_reports_whose_probabilities_differ_by_more_than_exp_epsilon():
+    laws = [law_of_record(true, 2, 2, 5.0) for true in np.ndindex(2, 2, 2)]
+    loss = max(math.log(here[key] / there[key]) for here in laws for there in laws for key in here)
+    assert loss == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 6.0, 11.0])
+def test_the_columns_share_the_budget(epsilon):
+    alice = RandomizedParts(epsilon, (0, 1)).fit(X)
+    assert alice.columns_per_record_ == max(1, min(3, int(epsilon / 2.5)))
+    assert alice.epsilon_per_column_ * alice.columns_per_record_ == pytest.approx(epsilon)
+    reports = alice.transform(X)
+    assert np.all((~np.isnan(reports)).sum(axis=1) == alice.columns_per_record_)
+
+
+def test_which_columns_are_reported_does_not_depend_on_the_data():
+    with pytest.warns(PrivacyLeakWarning):
+        here, there = (
+            RandomizedParts(1.0, (0, 1), random_state=0).fit(table).transform(table) for table in (X, np.nan * X)
+        )
+    np.testing.assert_array_equal(np.isnan(here), np.isnan(there))
+
+
+def test_unseeded_releases_differ():
+    alice = RandomizedParts(1.0, (0, 1)).fit(X)
+    first = alice.transform(X)
+    with pytest.warns(PrivacyLeakWarning):
+        assert not np.array_equal(first, alice.transform(X), equal_nan=True)
+
+
+# --- What it costs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger.db", epsilon=2.5)
+
+
+def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
+    alice = RandomizedParts(1.0, (0, 1), ledger=ledger).fit(X)
+    assert ledger.spent() == (0.0, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alice.transform(X)
+    (entry,) = ledger.entries()
+    assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedParts, randomised response", 1.0, 0.0)
+    assert (entry.n, entry.d) == (200, 3)
+    with pytest.warns(PrivacyLeakWarning, match="1 time.* before, with epsilon=1 each.* epsilon=2") as record:
+        alice.transform(X)
+    assert record[0].filename == __file__
+    assert ledger.spent() == (2.0, 0.0)
+    with pytest.warns(PrivacyLeakWarning), pytest.raises(BudgetError):
+        alice.transform(X)
+    assert ledger.spent() == (2.0, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alice.set_params(ledger=None).fit(X).transform(X)  # a fit starts anew
+
+
+def test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together(ledger):
+    alice = RandomizedParts(1.5, (0, 1), columns_per_record=3, ledger=ledger).fit(X)
+    alice.transform(X)
+    assert alice.epsilon_per_column_ == 0.5
+    assert ledger.spent() == (1.5, 0.0)
+
+
+def test_a_copy_by_pickle_knows_of_earlier_releases_and_a_clone_does_not():
+    alice = RandomizedParts(1.0, (0, 1)).fit(X)
+    alice.transform(X)
+    with pytest.warns(PrivacyLeakWarning):
+        pickle.loads(pickle.dumps(alice)).transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(alice).fit(X).transform(X)
+
+
+def test_nothing_is_charged_or_drawn_on_bad_data(ledger, monkeypatch):
+    alice = RandomizedParts(1.0, (0, 1), allow_missing=False, ledger=ledger).fit(X)
+    monkeypatch.setattr(module, "randomized_response", None)
+    before = dict(vars(alice))
+    for bad in (X[:, :2], np.where(X > 0.9, np.nan, X), X * np.inf, [["a", "b", "c"]], X[:0]):
+        with pytest.raises(ValueError):
+            alice.transform(bad)
+    assert vars(alice) == before
+    assert ledger.spent() == (0.0, 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # none of these was a release
+        monkeypatch.undo()
+        alice.transform(X)
+
+
+def test_without_budget_nothing_is_drawn(ledger, monkeypatch):
+    alice = RandomizedParts(3.0, (0, 1), ledger=ledger).fit(X)
+    monkeypatch.setattr(module, "drawn_columns", None)
+    with pytest.raises(BudgetError):
+        alice.transform(X)
+
+
+def test_seeds_warn_where_the_user_called():
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set") as record:
+        RandomizedParts(bounds=(0, 1), random_state=0).fit(X).transform(X)
+    assert record[0].filename == __file__
+
+
+# --- What remains -----------------------------------------------------------------------------------------------------
+
+
+def test_two_tables_leave_equal_transformers():
+    """Fitted to, and having transformed, tables with nothing in common but names and types."""
+    pandas = pytest.importorskip("pandas")
+    left = []
+    for table in (X, 1 - X):
+        frame = pandas.DataFrame(table, columns=list("abc"))
+        alice = RandomizedParts(1.0, (0, 1)).fit(frame)
+        alice.transform(frame)
+        state = {name: value for name, value in alice.__getstate__().items() if name != "nonce"}
+        left.append((pickle.dumps(state), repr(alice)))
+    assert left[0] == left[1]
+
+
+def test_it_is_never_answered_from_a_cache():
+    alice = RandomizedParts(bounds=(0, 1))
+    assert joblib.hash(alice) != joblib.hash(alice)
+
+
+# --- Inside scikit-learn ---------------------------------------------------------------------------------------------
+
+
+def test_names_and_containers_are_those_of_scikit_learn():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
+    alice = RandomizedParts(bounds=(0, 1)).fit(frame)
+    assert alice.get_feature_names_out().tolist() == list("abc")
+    as_pandas = alice.set_output(transform="pandas").transform(frame)
+    with pytest.warns(PrivacyLeakWarning):
+        as_polars = alice.set_output(transform="polars").transform(frame)
+    assert as_pandas.columns.tolist() == list("abc")
+    assert as_pandas.index.tolist() == frame.index.tolist()
+    assert isinstance(as_polars, polars.DataFrame)
+    pytest.importorskip("pyarrow")
+    for reports in (as_pandas, as_polars):
+        assert alice.to_arrow(reports).column_names == list("abc")
+    unnamed = RandomizedParts(bounds=(0, 1)).fit(X)
+    assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
+
+
+def test_it_works_in_a_pipeline():
+    pipeline = make_pipeline(FunctionTransformer(), RandomizedParts(bounds=(0, 1)))
+    assert pipeline.fit_transform(X).shape == X.shape
+
+
+def test_what_a_search_over_it_costs_is_not_guessed():
+    search = GridSearchCV(make_pipeline(RandomizedParts(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match="not its fits but its transforms are releases"):
+        search_cost(search)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epsilon": 0}, "epsilon must be"),
+        ({"epsilon": "1"}, "epsilon must be"),
+        ({"bounds": None}, "bounds is None"),
+        ({"bounds": "data"}, "bounds must be public"),
+        ({"bounds": (1, 0)}, "bounds must be finite"),
+        ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature"),
+        ({"categories": {0: ["a"]}}, "categories of feature 0 must be"),
+        ({"n_parts": 1}, "n_parts must be 'auto' or an int from 2"),
+        ({"n_parts": 2.0}, "n_parts must be an int"),
+        ({"n_parts": 2**16}, "n_parts must be 'auto' or an int from 2"),
+        ({"n_parts": "most"}, "n_parts must be an int"),
+        ({"columns_per_record": 0}, "columns_per_record must be an int >= 1"),
+        ({"columns_per_record": 4}, "columns_per_record must be at most n_features=3"),
+        ({"allow_missing": "no"}, "allow_missing must be a bool"),
+        ({"ledger": "ledger.db"}, "ledger must be a BudgetLedger"),
+        ({"random_state": -1}, "random_state must be"),
+    ],
+)
+def test_parameters_are_checked_and_the_transformer_is_left_as_it_was(change, message):
+    alice = RandomizedParts(bounds=(0, 1)).fit(X)
+    alice.set_params(**change)
+    before = dict(vars(alice))
+    with pytest.raises(ValueError, match=message):
+        alice.fit(X)
+    assert vars(alice) == before
+
+
+def test_numbers_of_parts_and_columns_can_be_chosen():
+    alice = RandomizedParts(1.0, (0, 1), n_parts=5, columns_per_record=2, allow_missing=False).fit(X)
+    assert (alice.n_parts_.tolist(), alice.columns_per_record_, alice.epsilon_per_column_) == ([5, 5, 5], 2, 0.5)

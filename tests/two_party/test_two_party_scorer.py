@@ -1,0 +1,411 @@
+"""TwoPartyScorer: scores of reports, how far they are off, and what is published at which cost."""
+
+import math
+import warnings
+from fractions import Fraction
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, TwoPartyScorer
+from skdpmic.table.axes import Range
+from skdpmic.two_party import distance_correlation
+from skdpmic.two_party import response_tables as tables
+from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.report_description import ReportedColumn
+
+pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
+
+STATISTICS = ("distance_correlation", "mtv_r", "mic_r")
+BOUNDS = {"target_bounds": (-1, 2)}
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+
+def reports_of(X, epsilon=1.0, **parameters):
+    """What the party that holds X sends."""
+    alice = RandomizedParts(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
+    return alice.to_arrow(alice.transform(X))
+
+
+def line(n, rng):
+    """One column, and a target whose distance correlation with it is 0.737."""
+    x = rng.random((n, 1))
+    return x, x[:, 0] + 0.25 * rng.standard_normal(n)
+
+
+LINE = 0.737  # of 400,000 records: 0.7368
+
+
+# --- Without noise ----------------------------------------------------------------------------------------------------
+
+
+def u_products(x, y):
+    """Products of U-centred distances (Székely and Rizzo 2014): another way to write equation 1."""
+
+    def centred(values):
+        n, D = len(values), np.abs(values[:, np.newaxis] - values)
+        rows = D.sum(axis=1) / (n - 2)
+        U = D - rows[:, np.newaxis] - rows + D.sum() / ((n - 1) * (n - 2))
+        np.fill_diagonal(U, 0.0)
+        return U
+
+    return centred(x) * centred(y)
+
+
+def plain_distance_correlation(x, y):
+    return math.sqrt(u_products(x, y).sum() / math.sqrt(u_products(x, x).sum() * u_products(y, y).sum()))
+
+
+@pytest.mark.parametrize("epsilon", [None, math.inf])
+def test_without_noise_and_with_many_parts_it_is_the_distance_correlation_of_the_values(epsilon, monkeypatch):
+    monkeypatch.setitem(tables._FINER, 10_000, 200)
+    x, y = line(600, np.random.default_rng(0))
+    bob = TwoPartyScorer(epsilon=epsilon, **BOUNDS).fit(reports_of(x, math.inf, n_parts=200), y)
+    assert bob.scores_[0] == pytest.approx(plain_distance_correlation(x[:, 0], y), abs=2e-3)
+
+
+def test_few_parts_say_nearly_the_same():
+    """As values are taken to be spread evenly in each part; with the variance of centres it would be 3 % too low."""
+    x, y = line(5000, np.random.default_rng(1))
+    exact = plain_distance_correlation(x[:2000, 0], y[:2000])
+    for n_parts in (4, 6, 8):
+        (score,) = TwoPartyScorer().fit(reports_of(x[:2000], math.inf, n_parts=n_parts), y[:2000]).scores_
+        assert score == pytest.approx(exact, abs=0.012)
+
+
+def test_covariances_are_in_the_units_of_the_target_or_of_its_bounds():
+    """Equation 1 of the centres of four parts of the feature, and the target."""
+    x, y = line(100, np.random.default_rng(2))
+    sent = reports_of(x, math.inf, n_parts=4)
+    centres = (np.floor(4 * x[:, 0]) + 0.5) / 4
+    for target, bob in ((10 * y, TwoPartyScorer()), (y.clip(0, 2) / 2, TwoPartyScorer(target_bounds=(0, 2)))):
+        given = target if bob.target_bounds is None else y
+        (found,) = bob.fit(sent, given).distance_covariances_
+        assert found == pytest.approx(u_products(centres, target).sum() / (100 * 97))
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_constant_columns_and_targets_score_0(statistic):
+    X = np.c_[np.full(200, 0.3), np.linspace(0, 1, 200)]
+    bob = TwoPartyScorer(statistic, **BOUNDS).fit(reports_of(X, math.inf), np.linspace(0, 1, 200))
+    assert bob.scores_[0] == 0
+    assert bob.scores_[1] > 0.7
+    assert bob.ranking_.tolist() == [2, 1]
+    assert TwoPartyScorer(statistic, **BOUNDS).fit(reports_of(X, math.inf), np.ones(200)).scores_.max() == 0
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+@pytest.mark.parametrize("n", [4, 5, 6, 9])
+def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
+    x = np.random.default_rng(n).random((n, 3))
+    bob = TwoPartyScorer(statistic, epsilon=epsilon, **BOUNDS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bob.fit(reports_of(x, 0.5), x[:, 0])
+    assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
+    assert sorted(bob.ranking_) == [1, 2, 3]
+    if statistic == "distance_correlation":
+        lower, upper = bob.scores_interval()
+        assert np.all((0 <= lower) & (lower <= bob.scores_) & (bob.scores_ <= upper) & (upper <= 1))
+        assert np.all(upper[bob.n_reported_ < 5] == 1)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_missing_values_labels_and_classes_bear_on_scores(statistic):
+    """A feature is missing, or has a label, where the class is 1."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=1000)
+    table = pandas.DataFrame(
+        {"gap": np.where(y == 1, np.nan, 0.5), "label": np.where(y == 1, "b", "a"), "other": rng.random(1000)}
+    )
+    public = {"bounds": {"gap": (0, 1), "other": (0, 1)}, "categories": {"label": ["a", "b"]}}
+    sent = reports_of(table, math.inf, **public)
+    bob = TwoPartyScorer(statistic, classes=["no", "yes"]).fit(sent, np.array(["no", "yes"])[y])
+    assert bob.scores_[:2].min() > 0.95
+    assert bob.scores_[2] < 0.15
+    assert bob.feature_names_in_.tolist() == ["gap", "label", "other"]
+
+
+def test_bounds_of_the_target_are_needed_where_it_is_cut_in_parts_and_clip_it_elsewhere():
+    x, y = line(300, np.random.default_rng(0))
+    sent = reports_of(x)
+    free, clipped = TwoPartyScorer().fit(sent, y), TwoPartyScorer(target_bounds=(0.4, 0.6)).fit(sent, y)
+    assert clipped.scores_ == pytest.approx(TwoPartyScorer().fit(sent, y.clip(0.4, 0.6)).scores_)
+    assert clipped.scores_ != pytest.approx(free.scores_)
+    assert TwoPartyScorer().fit(sent, 1e200 * y).scores_ == pytest.approx(free.scores_)
+    for parameters in ({"epsilon": 1.0}, {"statistic": "mtv_r"}, {"statistic": "mic_r"}):
+        with pytest.raises(ValueError, match="exactly one of target_bounds"):
+            TwoPartyScorer(**parameters).fit(sent, y)
+
+
+# --- With noise: errors and intervals ---------------------------------------------------------------------------------
+
+
+@seeded
+@pytest.mark.parametrize(
+    "n, repeats, most",
+    [(2000, 60, 0.07), pytest.param(10_000, 60, 0.035, marks=pytest.mark.slow)],
+)
+def test_the_mean_error_on_a_line_at_epsilon_1(n, repeats, most):
+    """Seeded; in benchmarks/results/two_party.csv the mean errors are 0.064 and 0.030."""
+    errors = []
+    for seed in range(repeats):
+        x, y = line(n, np.random.default_rng(seed))
+        errors.append(abs(TwoPartyScorer().fit(reports_of(x, random_state=seed), y).scores_[0] - LINE))
+    assert np.mean(errors) <= most
+
+
+def related(kind, n, rng):
+    x = rng.random((n, 1))
+    noise = rng.standard_normal(n)
+    return x, {"line": x[:, 0] + 0.25 * noise, "independent": noise, "parabola": (2 * x[:, 0] - 1) ** 2 + 0.2 * noise}[
+        kind
+    ]
+
+
+def n_held(kind, truth, epsilon, n, repeats):
+    """Of how many tables an interval of 95 % holds the truth."""
+    held = 0
+    for seed in range(repeats):
+        x, y = related(kind, n, np.random.default_rng(seed))
+        bob = TwoPartyScorer(target_bounds=(-1, 2), epsilon=epsilon, random_state=seed)
+        lower, upper = bob.fit(reports_of(x, 2.0, random_state=seed + 1000), y).scores_interval()
+        assert lower[0] <= bob.scores_[0] <= upper[0]
+        assert upper[0] - lower[0] < 0.6
+        held += lower[0] <= truth <= upper[0]
+    return held
+
+
+@seeded
+@pytest.mark.slow
+@pytest.mark.parametrize("kind, truth", [("line", LINE), ("independent", 0.0), ("parabola", 0.399)])
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+def test_intervals_hold_the_truth_as_often_as_they_say(kind, truth, epsilon):
+    """120 tables of 2,000 records at epsilon = 2; with 95 % each, 107 of 120 hold it with probability 0.997."""
+    assert n_held(kind, truth, epsilon, 2000, 120) >= 107
+
+
+@seeded
+def test_intervals_of_few_tables_hold_the_truth():
+    """With 95 % each, 33 of 40 hold it with probability 0.999; of intervals half as wide, with 0.01."""
+    assert n_held("line", LINE, None, 1000, 40) >= 33
+
+
+def test_a_higher_confidence_has_a_wider_interval():
+    x, y = line(5000, np.random.default_rng(0))
+    bob = TwoPartyScorer().fit(reports_of(x), y)
+    (low, high), (lower, higher) = bob.scores_interval(0.5), bob.scores_interval(0.99)
+    assert lower <= low < high <= higher
+    with pytest.raises(ValueError, match="confidence must be"):
+        bob.scores_interval(1.0)
+
+
+@seeded
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("epsilon", [None, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_chance_is_taken_off_and_dependence_is_found(statistic, epsilon):
+    """Mean scores of 10 tables of 3,000 records at epsilon = 1: one column matters, and one does not."""
+    scores = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, y = line(3000, rng)
+        bob = TwoPartyScorer(statistic, epsilon=epsilon, random_state=seed, **BOUNDS)
+        sent = reports_of(np.c_[x, rng.random(3000)], 2.0, columns_per_record=2, random_state=seed)
+        scores.append(bob.fit(sent, y).scores_)
+    related, independent = np.mean(scores, axis=0)
+    assert independent < 0.12
+    assert related > independent + 0.15
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(40)])
+def test_the_variance_of_the_noise_on_a_count_is_that_of_its_law(scale):
+    places = np.arange(-4000, 4001)
+    weights = np.exp(-np.abs(places) / float(scale))
+    assert tables.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
+
+
+def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_variance():
+    """Of one table of 20,000 records, with noise drawn 300 times: its own variance, beside that of the records."""
+    x, y = line(20_000, np.random.default_rng(0))
+    column, inverse = ReportedColumn("x", Range(0.0, 1.0), 4, False), np.eye(4)
+    counts = np.histogram2d(x[:, 0], np.clip(y, -1, 2), bins=(4, 8), range=((0, 1), (-1, 2)))[0]
+    of_counts = partial(distance_correlation.of_counts, n=20_000, is_discrete=False, column=column, inverse=inverse)
+    of_records, rng = of_counts(counts, scale=0).variance, np.random.default_rng(1)
+    found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30) for _ in range(300)]
+    said = np.mean([estimate.variance for estimate in found]) - of_records
+    assert said > 2 * of_records
+    assert said / 2 < np.var([estimate.value for estimate in found]) < 1.25 * said  # 3 standard errors of a variance
+
+
+@pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])
+def test_what_noise_on_counts_makes_of_independent_columns_is_taken_off(statistic):
+    """Mean scores of 20 tables of 2,000 independent records, with noise that alone would show a tenth or more."""
+    rng, score = np.random.default_rng(0), partial(tables.table_score, statistic, inverse=np.eye(4), is_discrete=False)
+    drawn = [rng.multinomial(2000, np.full(32, 1 / 32)).reshape(4, 8) for _ in range(20)]
+    noisy = [counts + np.rint(rng.laplace(0, 30, counts.shape)) for counts in drawn]
+    assert abs(np.mean([score(counts=counts, scale=30) for counts in noisy])) < 0.05
+    assert np.mean([score(counts=counts, scale=0) for counts in noisy]) > 0.1
+
+
+# --- What is published ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sent():
+    X = np.random.default_rng(0).random((300, 4))
+    return reports_of(X, 6.0)  # two of four columns for each record
+
+
+Y = np.random.default_rng(1).random(300)
+
+
+@seeded
+@pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
+def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target, monkeypatch):
+    monkeypatch.setattr(tables, "_FINER", {})  # as many parts without noise as with it
+    y = Y if "target_bounds" in target else (3 * Y).astype(int)
+    exact = TwoPartyScorer(epsilon=math.inf, **target).fit(sent, y)
+    assert sum(counts.sum() for counts in exact.noisy_counts_) == 2 * 300  # each record is in two tables
+    np.testing.assert_array_equal([counts.sum() for counts in exact.noisy_counts_], exact.n_reported_)
+    noise = []
+    for seed in range(30):
+        bob = TwoPartyScorer(epsilon=0.5, random_state=seed, **target).fit(sent, y)
+        assert bob.noise_scale_ == 2 * 2 / 0.5
+        noise += [noisy - counts for noisy, counts in zip(bob.noisy_counts_, exact.noisy_counts_, strict=True)]
+    noise = np.concatenate([of_table.ravel() for of_table in noise])  # of at least 3,240 counts
+    assert np.abs(noise).mean() == pytest.approx(8.0, rel=0.06)
+    assert noise.dtype == np.int64
+
+
+def test_replacing_a_target_moves_the_counts_by_what_the_noise_is_for(sent):
+    """By 2 in each of the two columns that a record reports: attained by every record that changes its part."""
+    fitted = TwoPartyScorer(epsilon=math.inf, target_bounds=(0, 1))
+    before = np.concatenate([counts.ravel() for counts in fitted.fit(sent, Y).noisy_counts_])
+    largest = 0
+    for i in range(40):
+        other = Y.copy()
+        other[i] = 1 - Y[i] if abs(Y[i] - 0.5) > 0.2 else 0.99
+        after = np.concatenate([counts.ravel() for counts in fitted.fit(sent, other).noisy_counts_])
+        largest = max(largest, np.abs(after - before).sum())
+    assert largest == 4 == 2 * 2  # times epsilon over noise_scale_ = 2 * 2 / epsilon
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_all_that_is_published_follows_from_the_noisy_counts(sent, statistic, monkeypatch):
+    """Two targets whose noisy counts happen to be the same leave the same scorer."""
+    bob = TwoPartyScorer(statistic, target_bounds=(0, 1), epsilon=1.0)
+    released, left = bob.fit(sent, Y).noisy_counts_, []
+    for y in (Y, 1 - Y):
+        to_come = iter(released)
+        monkeypatch.setattr(module, "with_noise", lambda counts, scale, source, to_come=to_come: next(to_come))
+        bob.fit(sent, y)
+        state = {name: value for name, value in bob.__getstate__().items() if name != "nonce"}
+        shown = bob._repr_html_()
+        left.append((joblib.hash(state), repr(bob), shown[shown.index('<div class="skdpmic-release">') :]))
+    assert left[0] == left[1]
+
+
+def test_a_target_is_counted_in_more_parts_where_there_is_less_noise():
+    parts = [
+        tables.n_target_parts("distance_correlation", budget) for budget in (10, 1499, 1500, 9999, 10_000, math.inf)
+    ]
+    assert parts == [8, 8, 16, 16, 24, 24]
+    assert tables.n_target_parts("mtv_r", math.inf) == tables.n_target_parts("mic_r", math.inf) == 8
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "bob.db", epsilon=1.5)
+
+
+def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkeypatch):
+    bob = TwoPartyScorer(target_bounds=(0, 1), epsilon=1.0, ledger=ledger).fit(sent, Y)
+    assert bob.privacy_spent_ == (1.0, 0.0)
+    assert bob.privacy_of_reports_ == (6.0, 0.0)
+    (entry,) = ledger.entries()
+    assert (entry.what, entry.epsilon) == ("TwoPartyScorer, distance_correlation, geometric", 1.0)
+    assert (entry.n, entry.d) == (300, 4)
+    monkeypatch.setattr(module, "with_noise", None)
+    before = dict(vars(bob))
+    with pytest.raises(BudgetError):
+        bob.fit(sent, Y)
+    assert vars(bob) == before
+
+
+def test_bad_input_charges_nothing_and_leaves_the_scorer_as_it_was(sent, ledger):
+    bob = TwoPartyScorer(target_bounds=(0, 1), epsilon=0.5, ledger=ledger).fit(sent, Y)
+    before = dict(vars(bob))
+    for reports, y in ((sent, Y[:-1]), (sent, Y * np.nan), (sent, Y.astype(str)), (sent.drop(["x0"]), Y), (None, Y)):
+        with pytest.raises((ValueError, TypeError)):
+            bob.fit(reports, y)
+    assert vars(bob) == before
+    assert ledger.spent() == (0.5, 0.0)
+
+
+def test_without_epsilon_nothing_is_charged_and_the_scorer_says_that_nothing_may_be_published(sent, ledger):
+    bob = TwoPartyScorer().fit(sent, Y)
+    assert bob.privacy_spent_ == (0.0, 0.0)
+    assert not hasattr(bob, "noisy_counts_")
+    assert "not protected: for the party that holds it only" in bob._repr_html_()
+    assert "ε = 0.5, central" in TwoPartyScorer(epsilon=0.5, target_bounds=(0, 1)).fit(sent, Y)._repr_html_()
+    with pytest.raises(ValueError, match="ledger must be None without epsilon"):
+        TwoPartyScorer(ledger=ledger).fit(sent, Y)
+
+
+def test_seeds_warn_where_something_is_published(sent):
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set") as record:
+        bob = TwoPartyScorer(epsilon=1.0, target_bounds=(0, 1), random_state=0).fit(sent, Y)
+    assert record[0].filename == __file__
+    assert "No privacy: random_state was set" in bob._repr_html_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TwoPartyScorer(random_state=0).fit(sent, Y)
+
+
+def test_unseeded_publications_differ(sent):
+    bob = TwoPartyScorer(epsilon=1.0, target_bounds=(0, 1))
+    first = bob.fit(sent, Y).noisy_counts_
+    assert not all(map(np.array_equal, first, bob.fit(sent, Y).noisy_counts_))
+
+
+# --- Inside scikit-learn ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"statistic": "kendall"}, "statistic must be 'distance_correlation', 'mtv_r' or 'mic_r'"),
+        ({"epsilon": 0.0}, "epsilon must be"),
+        ({"epsilon": 1.0, "target_bounds": "data"}, "target_bounds must be public"),
+        ({"classes": "data"}, "classes must be public"),
+        ({"classes": [0, 1], "target_bounds": (0, 1)}, "exactly one of target_bounds"),
+        ({"classes": [0]}, "classes must be a list or array of at least 2"),
+        ({"target_bounds": (1, 0)}, "target_bounds must be finite"),
+        ({"ledger": "bob.db"}, "ledger must be a BudgetLedger"),
+        ({"random_state": "x"}, "random_state must be"),
+    ],
+)
+def test_parameters_are_checked(sent, change, message):
+    with pytest.raises(ValueError, match=message):
+        TwoPartyScorer(**change).fit(sent, Y)
+
+
+def test_results_are_those_of_the_last_fit(sent):
+    bob = TwoPartyScorer("mtv_r", target_bounds=(0, 1), epsilon=1.0).fit(sent, Y)
+    assert "mtv_r" in bob._repr_html_()
+    with pytest.raises(AttributeError, match="needs statistic='distance_correlation'"):
+        bob.scores_interval()
+    bob.set_params(statistic="distance_correlation", epsilon=None).fit(sent, Y)
+    assert not hasattr(bob, "noise_scale_")
+    assert not hasattr(bob.set_params(statistic="mic_r").fit(sent, Y), "distance_covariances_")
+    copy = clone(bob)
+    assert copy.get_params() == bob.get_params()
+    with pytest.raises(NotFittedError):
+        copy.scores_interval()
+    assert repr(TwoPartyScorer(epsilon=2.0)) == "TwoPartyScorer(epsilon=2.0)"
