@@ -20,6 +20,7 @@ from .release.bounds.learnt_bounds import private_bounds
 from .search.cost_of_searches import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from .selection.select_k_best import PrivateSelectKBest
 from .selection.selector import DPMICSelector
 from .statistics.mic.characteristic import characteristic_matrix
 from .statistics.mic.many_pairs import mic_cross, mic_pairs
@@ -41,6 +42,7 @@ __all__ = [
     "PrivateCorrelation",
     "PrivateGridSearch",
     "PrivatePC",
+    "PrivateSelectKBest",
     "RandomizedParts",
     "RangeGridSketch",
     "TwoPartyScorer",

@@ -11,13 +11,13 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.found_graph import FoundGraph
 from skdpmic.causal.table_noise import NoisyTwoWayTables
-from skdpmic.causal.table_release import TwoWayTables
+from skdpmic.causal.table_release import TwoWayTablesRelease
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_of_declared_ties, warn_of_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
 from skdpmic.table.frames import as_frame, is_frame, row_of_zeros
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_features_of_one_kind
+from skdpmic.table.reading import open_records, read_features_of_one_kind
 
 _DROWNS = 1 / 3  # as of a correlation
 
@@ -200,9 +200,9 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the noise drowns everything, or delta is above ``1 / n_samples``; or if a table of numbers has columns
-            whose types are boolean, integer or categorical, as many ties make edges that are not there. All this
-            before the charge. After it, if the released `untied_shares_` show other columns with many ties.
+            If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers has
+            columns whose types are boolean, integer or categorical, as many ties make edges that are not there. All
+            this before the charge. After it, if the released `untied_shares_` show other columns with many ties.
         """
         with unchanged_on_error(self):
             self._check_parameters()
@@ -249,7 +249,8 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
 
     def _records(self, X, y):
         refuse_dask_of_ranks(X)
-        records = read_features_of_one_kind(self, X)
+        facts = self._facts()
+        records = read_features_of_one_kind(open_records(facts, X, self), facts, X)
         refuse_one_column(self, records)
         self.kind_ = "numeric" if records.scales[0] is None else "categorical"
         return records
@@ -257,15 +258,17 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
     def _declared_to_repeat(self, X):
         return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
-    def _way(self, n_features):
-        return super()._way(n_features) if self.kind_ == "numeric" else TwoWayTables(self.epsilon, self.delta)
+    def _release_for(self, n_features):
+        if self.kind_ == "numeric":
+            return super()._release_for(n_features)
+        return TwoWayTablesRelease(self.epsilon, self.delta)
 
     @property
-    def _computed(self) -> str:
-        return self.statistic if self.kind_ == "numeric" else "two-way tables"
+    def _computed(self) -> str:  # type: ignore[override]
+        return "kendall" if self.kind_ == "numeric" else "two-way tables"
 
-    def _keep(self, released, way, measure, shape):
-        super()._keep(released, way, measure, shape)
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
         self._tests = self._kept = None
 
     def _make_tests(self):
@@ -274,15 +277,15 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
             return CorrelationTests(self.noisy_correlation_, self.untied_shares_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)
 
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
         if self.kind_ == "numeric":
-            super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+            super()._warn_of_noise(release, mechanism, measure, shape, stacklevel + 1)
             return
         most_cells = math.prod(sorted(mechanism.sizes)[-2:])
         of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples
         if of_shares > _DROWNS:
             warnings.warn(
-                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, the noise on each of the {most_cells:,} counts of a two-way table "
                 f"has a standard deviation of {mechanism.noise_scale:.2g}. It falls as epsilon grows and as n_features "
                 "falls, and counts for less as n_samples grows: noise_scale_for tells how large it is.",

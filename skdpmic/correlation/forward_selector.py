@@ -1,16 +1,16 @@
 """Private choice of features that add to one another: forward selection from one noisy matrix."""
 
+from dataclasses import replace
 from typing import Literal, Self
-
-import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.rollback import unchanged_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks
 from skdpmic.correlation.matrices import forward_order, nearest_correlation
+from skdpmic.release.kinds import places
 from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
 from skdpmic.table.people import check_given_together
 
@@ -182,16 +182,25 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         super()._check_parameters()
         check_k(self.k)
 
-    def _warn(self, n_features, stacklevel):
-        super()._warn(n_features, stacklevel + 1)
-        warn_of_k(self.k, n_features, stacklevel + 1)
+    def _facts(self):
+        return replace(super()._facts(), classes=self.classes)
 
-    def _keep(self, released, way, measure, shape):
-        super()._keep(released, way, measure, shape)
+    def _records(self, X, y):
+        refuse_dask_of_ranks(X)
+        records = super()._records(X, y)
+        if records.n_classes is not None and records.n_classes > 2:
+            raise ValueError(f"classes must be 2 labels, as more than that have no order, got {records.n_classes}.")
+        return records
+
+    def _warn(self, shape, stacklevel):
+        super()._warn(shape, stacklevel + 1)
+        warn_of_k(self.k, shape.n_features, stacklevel + 1)
+
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
-        self.ranking_ = np.empty(len(order), dtype=np.int64)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.ranking_ = places(order)
 
     def _shown(self):
         return shown_forward(self)

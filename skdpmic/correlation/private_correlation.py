@@ -14,7 +14,7 @@ from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.table.frames import as_frame, columns_by_columns, is_frame
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_features
+from skdpmic.table.reading import open_records, read_features
 
 
 class PrivateCorrelation(PrivateMatrixEstimator):
@@ -211,7 +211,8 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     def _records(self, X, y):
         refuse_dask_of_ranks(X)
-        records = read_features(self, X)
+        facts = self._facts()
+        records = read_features(open_records(facts, X, self), facts)
         refuse_one_column(self, records)
         return records
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from skdpmic._utils.progress import SILENT
-from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketch import RangeGridSketch, check_whole
 from skdpmic.table.columns import each_feature
+from skdpmic.table.reading import FEWEST
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import parts_in_place_of_classes
 
@@ -23,7 +24,11 @@ class SketchedRecords:
     """
 
     def __init__(self, sketch, recount=None, progress=SILENT):
+        if sketch.n_samples < FEWEST:
+            raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
+        check_whole(sketch)
         self._sketch, self._recount, self.progress = sketch, recount, progress
+        self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape = Shape(sketch.n_samples, sketch.scales)
 

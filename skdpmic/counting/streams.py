@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import some
-from skdpmic.counting.chunks import count_into
+from skdpmic.counting.chunks import count_against, count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
@@ -74,7 +74,34 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     names = sketch.feature_names_in_.tolist()
     for frame in frames_of(stream):
         _check_columns(frame, names, target)
-        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs, reset=False)
+        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs)
+    return sketch
+
+
+def count_batches(sketch, owner, X, y, n_jobs):
+    """Count all rows of a LazyFrame of Polars, in one pass, with a target that is held apart.
+
+    Parameters
+    ----------
+    sketch : RangeGridSketch
+        Without records; it gets all of them.
+    owner : estimator
+        Compares the names of columns.
+    X : LazyFrame
+    y : ndarray of shape (n_samples,)
+    n_jobs : int or None
+    """
+    for batch in frames_of(X):
+        seen = sketch.n_samples
+        count_into(sketch, owner, batch.to_native(), y[seen : seen + len(batch)], n_jobs)
+    if sketch.n_samples != len(y):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
+
+
+def recount_batches(owner, X, n_jobs, sketch, j):
+    """Count all rows of a LazyFrame with feature j, for which the sketch was made, in one more pass."""
+    for batch in frames_of(X):
+        count_against(sketch, owner, batch.to_native(), j, n_jobs)
     return sketch
 
 

@@ -9,7 +9,7 @@ from skdpmic.privacy.parameters import warn_of_seed
 
 def laplace_noise(epsilon, sensitivity, rounding_error):
     """The mechanism that spends epsilon on a score of this sensitivity, computed with this error at most."""
-    return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(sensitivity, rounding_error))
+    return LaplaceMechanism.for_budget(epsilon, 0.0, 1, grid_sensitivity(sensitivity, rounding_error))
 
 
 def pay(what, epsilon, n, ledger, random_state):

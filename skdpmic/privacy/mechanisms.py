@@ -55,11 +55,6 @@ class _NoisyScores:
     def __init__(self, scale):
         self.scale = scale
 
-    @classmethod
-    def of_noise_scale(cls, noise_scale):
-        """The mechanism whose noise has this scale as a score."""
-        return cls(round(noise_scale / GRID))
-
     @property
     def noise_scale(self):
         """Scale of the noise as a score."""
@@ -106,12 +101,18 @@ class LaplaceMechanism(_NoisyScores):
     """
 
     name = "laplace"
+    needs_delta = False
     _law = stats.laplace
 
     @classmethod
-    def for_budget(cls, epsilon, n_scores, steps):
+    def for_budget(cls, epsilon, delta, n_scores, steps):
         """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
         return cls(scale_for_budget(epsilon, n_scores * steps))
+
+    @staticmethod
+    def epsilon_per_score(epsilon, delta, n_scores):
+        """The epsilon of each score."""
+        return float(epsilon) / n_scores
 
     def _noise(self, size, source):
         return discrete_laplace(self.scale, size, source)
@@ -130,6 +131,7 @@ class GaussianMechanism(_NoisyScores):
     """
 
     name = "gaussian"
+    needs_delta = True
     _law = stats.norm
 
     @classmethod
@@ -147,6 +149,10 @@ class GaussianMechanism(_NoisyScores):
 
     def _quantile(self, confidence):
         return gaussian_quantile(self.scale, confidence)
+
+
+# By name. A mechanism of scores has what these have; see docs/contributing.md.
+MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism)}
 
 
 def laplace_quantile(scale, confidence):

@@ -24,12 +24,13 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import unchanged_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
-from skdpmic.budget.filters import round_up, round_up_sum
+from skdpmic.budget.filters import Cost, round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.release.path import Expense, run
 from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,
@@ -241,28 +242,37 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
             costs = [cost_of_fit(candidate) for candidate in candidates]
             warn_of_unknown(candidates)
             mechanism = self._mechanism()
-            source = entropy_source(self.random_state)
-            if self.random_state is not None:
-                warn_of_seed(stacklevel=2)
-            if self.ledger is not None:
-                self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
 
-            subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
-            trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
-            seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
-            scores = self._score(trials, X, y, subsets, scorer, seeds)
-            self.best_index_ = int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
-            self.noise_scale_ = mechanism.noise_scale
-            self.best_params_ = grid[self.best_index_]
-            self.privacy_spent_ = (float(self.epsilon), 0.0)
-            self._broken_by = () if self.random_state is None else ("random_state",)
-            for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)  # of an earlier fit
+            def draw(source):
+                subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
+                trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
+                seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
+                scores = self._score(trials, X, y, subsets, scorer, seeds)
+                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
+
+            expense = Expense(
+                type(self).__name__,
+                Cost(float(self.epsilon)),
+                n=n_samples,
+                release="choice",
+                mechanism=mechanism.name,
+            )
+            chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+            self._store(chosen, grid, mechanism)
         if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
 
+    def _store(self, chosen, grid, mechanism):
+        self.best_index_, self.best_params_ = chosen, grid[chosen]
+        self.noise_scale_ = mechanism.noise_scale
+        self.privacy_spent_ = (float(self.epsilon), 0.0)
+        self._broken_by = () if self.random_state is None else ("random_state",)
+        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+
     def _check_parameters(self):
+        entropy_source(self.random_state)  # raises, if it gives none
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)

@@ -20,11 +20,13 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.selection.scores import PrivateScores
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPieces):
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     """Score features by a differentially private measure of their dependence on the target.
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
@@ -163,6 +165,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     array([False,  True, False])
     """
 
+    _mechanisms = property(lambda self: (*MECHANISMS, GeometricMechanism.name))
+
     def __init__(
         self,
         *,
@@ -247,7 +251,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         X_weighted : ndarray of shape (n_samples, n_features)
         """
         check_published(self)
-        X = read_numbers(self, X)
+        X = read_numbers(X, self)
         scores = self.scores_.astype(X.dtype)
         return X.multiply(scores).tocsr() if sparse.issparse(X) else X * scores
 

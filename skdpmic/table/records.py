@@ -7,6 +7,7 @@ import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, each_feature
+from skdpmic.table.description import Description
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -18,6 +19,7 @@ class Records(NamedTuple):
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
     target: NumericTarget | ClassTarget | None  # None of a table that has none
+    description: Description | None = None  # what is public about it
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
     progress: Progress = SILENT  # of what is done with all columns

@@ -1,6 +1,7 @@
 """The party that holds the features: each record reports, with noise, in which part its value lies."""
 
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,14 +15,16 @@ from skdpmic._utils.readable import some
 from skdpmic._utils.rollback import unchanged_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
-from skdpmic.table.axes import NUMBERS, Labels
-from skdpmic.table.features import feature_axes
-from skdpmic.table.frames import as_frame, is_frame, open_table
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.release.path import Expense, run
+from skdpmic.table.axes import Labels
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import as_frame, is_frame, note_columns, open_table
 from skdpmic.table.public import check_public
-from skdpmic.table.reading import read_columns
+from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.two_party.report_description import MOST_PARTS, ReportedColumn, ReportsDescription, placed
 from skdpmic.two_party.reports import Reports, to_arrow
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
@@ -148,10 +151,10 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
             self._check_parameters()
             self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
-            table = open_table(self, X, takes_text=self.categories is not None, least=1)
-            names = table.names_as_text()
-            axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
-            self._describe(axes)
+            facts = PublicFacts(self.bounds, self.categories)
+            table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
+            note_columns(self, table)
+            self._describe(facts.axes(table.n_features, table.names_as_text(), table.declared()))
             self._true_parts(X)  # which raises what transform would raise, and is forgotten
             self._n_releases, self._is_seeded = _Count(), self.random_state is not None
         return self
@@ -182,13 +185,22 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
             If this is not the first call since `fit`, or `random_state` is set.
         """
         check_is_fitted(self)
-        description, source = self._description, entropy_source(self.random_state)
         parts = self._true_parts(X)
         self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
-        if self.ledger is not None:
-            epsilon = description.epsilon
-            self.ledger.charge("RandomizedParts, randomised response", epsilon, n=len(parts[0]), d=len(parts))
+        expense = Expense(
+            type(self).__name__,
+            Cost(self._description.epsilon),
+            n=len(parts[0]),
+            d=len(parts),
+            release="reports",
+            mechanism="randomized response",
+        )
+        draw = partial(self._draw, parts)
+        return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+
+    def _draw(self, parts, source):
         self._n_releases.value += 1
+        description = self._description
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
         reports = np.full(reported.shape, np.nan)
         for j, column in enumerate(description.columns):
@@ -273,8 +285,8 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     def _true_parts(self, X):
         """The part of each value, by column. As sensitive as the table."""
         axes = [column.axis for column in self._description.columns]
-        takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
-        table = open_table(self, X, reset=False, takes_text=takes_text, least=1)
+        table = open_chunk(X, axes, type(self).__name__, least=1)
+        note_columns(self, table, reset=False)
         columns, axes = read_columns(table, axes)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
@@ -284,8 +296,6 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         return parts
 
     def _warn(self, stacklevel):
-        if self.random_state is not None:
-            warn_of_seed(stacklevel + 1)
         if self._n_releases.value > 0:
             before = self._n_releases.value
             warnings.warn(

@@ -21,6 +21,7 @@ from skdpmic import (
     PrivateCorrelation,
     PrivateGridSearch,
     PrivatePC,
+    PrivateSelectKBest,
     RandomizedParts,
     TwoPartyScorer,
     chatterjee_laplace,
@@ -115,11 +116,19 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+RENAMED = {"mechanism_": "support_mechanism_"}  # attributes, and how they were called
+
+
 def kept(estimator, *more):
     """All public attributes of a fit, and what some methods return."""
     attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
     for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_"):
         attributes.pop(name, None)
+    for now, before in RENAMED.items():
+        if now in attributes:
+            attributes[before] = attributes.pop(now)
+    if isinstance(estimator, DPMICSelector):  # as of a selector that could also publish names only
+        attributes["n_ranked_"] = estimator.n_features_in_
     return plain(attributes | {name: getattr(estimator, name)() for name in more})
 
 
@@ -140,10 +149,17 @@ def selected(table, **parameters):
     return kept(DPMICSelector(epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
-def names(table, **parameters):
+class NamesOfThePaper(PrivateSelectKBest):
+    """The choice by MICr without a correction, which the selector does not offer."""
+
+    def _grids(self):
+        return super()._grids()._replace(correction=None)
+
+
+def names(table, correction="miller-madow", **parameters):
     make, public = TABLES[table]
-    selector = DPMICSelector(k=2, epsilon=2, release="support", **SEED, **public, **parameters)
-    return kept(selector.fit(*make()), "get_support")
+    kind = NamesOfThePaper if correction is None else PrivateSelectKBest
+    return kept(kind(k=2, epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
 def without_ranges(public):
@@ -254,7 +270,7 @@ for statistic in ("mic_r", "mtv_r"):
 
     def of_lazy_frame(statistic=statistic):
         X, y = numbers()
-        selector = DPMICSelector(k=2, statistic=statistic, release="support", redundancy=0.5, **SEED, **NUMERIC)
+        selector = PrivateSelectKBest(k=2, statistic=statistic, redundancy=0.5, **SEED, **NUMERIC)
         return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
 
     case("LazyFrame", "names", "redundancy", statistic)(of_lazy_frame)
@@ -407,8 +423,8 @@ def _():
         DPMICScorer(epsilon=0.5, mechanism="gaussian", delta=1e-5, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="geometric", **paid, **NUMERIC).fit(X, y)
         for delta, redundancy in ((0, 0), (1e-5, 0), (0, 0.5), (1e-5, 0.5)):
-            parameters = {"statistic": "mtv_r", "release": "support", "delta": delta, "redundancy": redundancy}
-            DPMICSelector(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
+            parameters = {"statistic": "mtv_r", "delta": delta, "redundancy": redundancy}
+            PrivateSelectKBest(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)
         DPForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
