@@ -2,7 +2,7 @@ from . import counting, datasets, plotting
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
 from .causal.private_pc import PrivatePC
-from .correlation.forward_selector import DPForwardSelector
+from .correlation.forward_selector import PrivateForwardSelector
 from .correlation.private_correlation import PrivateCorrelation
 from .counting.sketch import RangeGridSketch
 from .counting.streams import count_stream
@@ -26,7 +26,7 @@ from .statistics.mic.many_pairs import mic_cross, mic_pairs
 from .statistics.mic.mic_e import mic_e
 from .statistics.mic.mic_r import mic_r
 from .statistics.mtv.mtv_r import mtv_r
-from .two_party.randomized_response import RandomizedParts
+from .two_party.randomized_response import RandomizedResponse
 from .two_party.two_party_scorer import TwoPartyScorer
 
 __version__: str
@@ -34,14 +34,14 @@ __version__: str
 __all__ = [
     "BudgetError",
     "BudgetLedger",
-    "DPForwardSelector",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
     "PrivateCorrelation",
+    "PrivateForwardSelector",
     "PrivateGridSearch",
     "PrivatePC",
-    "RandomizedParts",
+    "RandomizedResponse",
     "RangeGridSketch",
     "TwoPartyScorer",
     "characteristic_matrix",

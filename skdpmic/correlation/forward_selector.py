@@ -5,17 +5,17 @@ from typing import Literal, Self
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
 from skdpmic.correlation.matrices import forward_order, nearest_correlation
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.table.people import check_given_together
 
 
-class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
+class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -67,7 +67,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         `noisy_correlation_`.
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
-    untied_shares_ : ndarray of shape (n_features + 1,)
+    untied_fraction_ : ndarray of shape (n_features + 1,)
         Share of the pairs of records whose values differ, with the same noise, for each feature and the target.
     noise_scale_ : float
         Standard deviation of the noise on each correlation: about ``9 (n_features + 1) / n_samples`` at epsilon=1 and
@@ -100,12 +100,12 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPForwardSelector
+    >>> from skdpmic import PrivateForwardSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 1] = X[:, 0] + 0.1 * X[:, 1]  # nearly a copy
     >>> y = 2 * X[:, 0] + X[:, 2] + rng.normal(size=20_000)
-    >>> selector = DPForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> selector = PrivateForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
     >>> selector.get_support()[[2, 3]].tolist(), int(selector.get_support().sum())
     ([True, False], 2)
     >>> selector.set_params(k=3).transform(X).shape  # costs nothing more
@@ -172,7 +172,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         UserWarning
             If the noise drowns everything, delta is above ``1 / n_samples``, or k is above the number of features.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
@@ -184,12 +184,12 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
 
     def _warn(self, n_features, stacklevel):
         super()._warn(n_features, stacklevel + 1)
-        warn_of_k(self.k, n_features, stacklevel + 1)
+        warn_about_k(self.k, n_features, stacklevel + 1)
 
     def _keep(self, released, way, measure, shape):
         super()._keep(released, way, measure, shape)
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
-        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
+        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 

@@ -46,7 +46,7 @@ class NoisyMatrix:
 
     def release(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        ranks = records.each_feature(_ranks, n_jobs)
+        ranks = records.map_features(_ranks, n_jobs)
         if records.target is not None:
             ranks.append(mid_ranks(records.target.values))
         sums = concordances(ranks, n_jobs, records.progress)
@@ -57,7 +57,7 @@ class NoisyMatrix:
         np.fill_diagonal(noisy, 1.0)
         return {
             "noisy_correlation_": noisy,
-            "untied_shares_": untied,
+            "untied_fraction_": untied,
             "noise_scale_": mechanism.noise_scale,
             "_mechanism": mechanism,  # public numbers
         }
@@ -111,10 +111,10 @@ class PrivateMatrixEstimator(PrivateEstimator):
         if self.delta == 0:
             raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
 
-    def _warn_of_labels(self, shape, stacklevel):
+    def _warn_about_labels(self, shape, stacklevel):
         pass  # they count in their order, so that no part of them has too few records
 
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, way, mechanism, measure, shape, stacklevel):
         if mechanism.noise_scale > _DROWNS:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "

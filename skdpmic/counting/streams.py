@@ -5,7 +5,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import some
+from skdpmic._utils.readable import abbreviated
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
@@ -92,8 +92,8 @@ def _check_columns(frame, names, target):
     missing = [name for name in wanted if name not in given]
     others = [name for name in given if name not in wanted]
     if missing or others:
-        found = [f"none named {some(missing)}"] if missing else []
-        found += [f"others named {some(others)}"] if others else []
+        found = [f"none named {abbreviated(missing)}"] if missing else []
+        found += [f"others named {abbreviated(others)}"] if others else []
         raise ValueError(
             "stream must have one column for each feature of the sketch and one for the target, and no others, got "
             f"{' and '.join(found)}."

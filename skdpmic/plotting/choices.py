@@ -17,14 +17,14 @@ class NoisyScores:
     Parameters
     ----------
     scores : ndarray of shape (n_features,)
-    handicaps : ndarray of shape (n_features,)
+    offsets : ndarray of shape (n_features,)
         Public amounts that are subtracted from the scores before they are compared.
     noise_scale, epsilon, delta : float
         The noise of each score, and what all of it cost.
     """
 
-    def __init__(self, scores, handicaps, noise_scale, epsilon, delta):
-        self.scores, self.handicaps = scores, handicaps
+    def __init__(self, scores, offsets, noise_scale, epsilon, delta):
+        self.scores, self.offsets = scores, offsets
         self.epsilon, self.delta = epsilon, delta
         # What the fit spent shows which mechanism it used, even if the parameter has been set anew since.
         self.mechanism = (GaussianMechanism if delta > 0 else LaplaceMechanism).of_noise_scale(noise_scale)
@@ -40,7 +40,7 @@ class NoisyScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
-        return cls(estimator.scores_, estimator.chance_scores_, estimator.noise_scale_, epsilon, delta)
+        return cls(estimator.scores_, estimator.null_scores_, estimator.noise_scale_, epsilon, delta)
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
@@ -78,7 +78,7 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     """
     random = np.random.default_rng(seed)
     truths = draw_truths(fitted.scores, fitted.mechanism.law, n_simulations, random)
-    worth = truths - fitted.handicaps
+    worth = truths - fitted.offsets
     laws = [fitted.mechanism_at(epsilon, k, release).law for epsilon in epsilons]
     seed = random.integers(2**31)  # one for all, so that frequencies change with epsilon only
     return np.array([_frequencies(worth, k, law, np.random.default_rng(seed)) for law in laws])

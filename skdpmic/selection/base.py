@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.rollback import unchanged_on_error
-from skdpmic._utils.summaries import ShownInNotebooks, Terms, shown_scores
+from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.summaries import ReleaseTerms, ShownInNotebooks, shown_scores
 from skdpmic._utils.typing import ColumnLike, Floats, RandomState, TableLike
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
@@ -20,20 +20,20 @@ from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_confidence, check_delta, check_epsilon, warn_of_delta, warn_of_seed
+from skdpmic.privacy.parameters import check_confidence, check_delta, check_epsilon, warn_about_delta, warn_about_seed
 from skdpmic.release.kinds import GaussianScores, LaplaceScores, NoisyTables
 from skdpmic.statistics.null_laws.null_model import PublicForPValues
-from skdpmic.statistics.registry import statistic_named, warn_of_copies
+from skdpmic.statistics.registry import statistic_named, warn_about_copies
 from skdpmic.table.described import description_of_parts, n_public_classes
-from skdpmic.table.features import labels_of, n_features_of, warn_of_many_labels
+from skdpmic.table.features import labels_of, n_features_of, warn_about_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
-from skdpmic.table.public import asks_for_data, warn_of_data
+from skdpmic.table.public import asks_for_data, warn_about_data
 from skdpmic.table.reading import read_records
 
 PUBLIC = ("bounds", "categories", "target_bounds", "classes")
 
 
-class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
+class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """All of an estimator except what it publishes, and what it does with that."""
 
     def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
@@ -71,7 +71,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         PrivacyLeakWarning
             If bounds or classes are read from the data, or `random_state` is set.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
@@ -125,16 +125,16 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         All that follows from public numbers is computed before the charge, so that an error there costs nothing.
         """
         self._warn(records.n_features, stacklevel=3)
-        self._warn_of_labels(records.shape, stacklevel=3)
-        warn_of_delta(self.delta, records.shape.n_groups, stacklevel=3)
+        self._warn_about_labels(records.shape, stacklevel=3)
+        warn_about_delta(self.delta, records.shape.n_groups, stacklevel=3)
         source, way = entropy_source(self.random_state), self._way(records.n_features)
         mechanism = way.mechanism(measure, records.shape)
         self._described = description_of_parts(self, records, measure)
-        self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
+        self._warn_about_noise(way, mechanism, measure, records.shape, stacklevel=3)
         self._pay(way.cost, records)
         vars(self).pop("_sketch", None)
-        records = records.watched(Progress(type(self).__name__, self.verbose))
-        released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
+        records = records.with_progress(Progress(type(self).__name__, self.verbose))
+        released = way.release(records.with_sampled_rows(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure, records.shape)
 
     def _pay(self, cost, records):
@@ -150,7 +150,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         self.privacy_spent_ = (way.cost.epsilon, way.cost.delta)
         noise = released.get("support_mechanism_", self.mechanism)
         public = (shape.n_groups, self.max_rows_per_group, self._broken_by())
-        self._terms = Terms(self._computed, noise, *self.privacy_spent_, *public)
+        self._terms = ReleaseTerms(self._computed, noise, *self.privacy_spent_, *public)
 
     _computed = property(lambda self: self.statistic)  # of the records
 
@@ -188,11 +188,11 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     def _warn(self, n_features, stacklevel):
         """Say what the user should know about a release, before it is paid for."""
         for name in self._public_names():
-            warn_of_data(name, getattr(self, name), stacklevel + 1)
+            warn_about_data(name, getattr(self, name), stacklevel + 1)
         if self.max_rows_per_group is not None:
-            warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
+            warn_about_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
         if self.random_state is not None:
-            warn_of_seed(stacklevel + 1)
+            warn_about_seed(stacklevel + 1)
 
     def _public_names(self):
         """Names of the public arguments that are used."""
@@ -203,24 +203,24 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         read = [name for name in self._public_names() if asks_for_data(getattr(self, name))]
         return (*read, *(["random_state"] if self.random_state is not None else []))
 
-    def _warn_of_labels(self, shape, stacklevel):
+    def _warn_about_labels(self, shape, stacklevel):
         """Warn of labels that are too many for the number of records."""
-        warn_of_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
+        warn_about_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
 
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, way, mechanism, measure, shape, stacklevel):
         """Warn if noise drowns everything, as public numbers show; return whether it does."""
         law = way.law(mechanism, measure, shape)
         if law is None:
             return False
         n_wanted = self._n_wanted(shape.n_features)
         n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
-        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, way.draws_anew)
-        drowns = missed > by_lot / 2
+        missed, at_random = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, way.draws_anew)
+        drowns = missed > at_random / 2
         if drowns:
             warnings.warn(
                 f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
-                f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if features are drawn "
+                f"features with scores of 0 with probability {missed:.2f}, and {at_random:.2f} if features are drawn "
                 "at random. More rows, a larger epsilon, fewer features and, for a choice without scores, "
                 "release='support' and a smaller k reduce the noise: skdpmic.plan_release tells how much of each is "
                 "needed.",

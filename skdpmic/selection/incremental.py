@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import ColumnLike, TableLike
 from skdpmic.counting.agreement import check_agreement, check_publishable
 from skdpmic.counting.batches import count_batches, recount_batches
@@ -69,7 +69,7 @@ def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
     return available_if(has_method)
 
 
-class PrivateEstimatorOfPieces(PrivateScores):
+class IncrementalFitMixin(PrivateScores):
     """An estimator that can count records first, wherever they are, and release its scores later."""
 
     _sketch: RangeGridSketch
@@ -104,7 +104,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
         PrivacyLeakWarning
             If `random_state` is set.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             self._publish(*self._accept(sketch))
         return self
@@ -137,7 +137,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
             If a parameter or the chunk is not as described. The estimator is then left as it was.
         """
         refuse_dask(X)
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             is_first = "_sketch" not in vars(self)
             if is_first:
@@ -177,10 +177,10 @@ class PrivateEstimatorOfPieces(PrivateScores):
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             records, measure = self._accept(self._sketch)
-            self._warn_of_expected(records, measure)
+            self._warn_about_expected(records, measure)
             self._publish(records, measure)
         return self
 
@@ -293,7 +293,7 @@ class PrivateEstimatorOfPieces(PrivateScores):
     def _B_is_exponent(self):
         return isinstance(self.B, numbers.Real) and self.B < 1
 
-    def _warn_of_expected(self, records, measure):
+    def _warn_about_expected(self, records, measure):
         """Warn if the B chosen for an expected number of records is far from that of their number."""
         if self.B != "auto" and not self._B_is_exponent():
             return

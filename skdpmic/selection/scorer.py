@@ -20,11 +20,11 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.table.reading import read_numbers
 
 
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPieces):
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, IncrementalFitMixin):
     """Score features by a differentially private measure of their dependence on the target.
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
@@ -103,8 +103,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `chance_scores_`, 1 for the best.
-    chance_scores_ : ndarray of shape (n_features,)
+        Place of each feature by private score less `null_scores_`, 1 for the best.
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float

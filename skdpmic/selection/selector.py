@@ -10,14 +10,14 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.release.kinds import BestFeatures, GreedyFeatures
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
+from skdpmic.selection.incremental import IncrementalFitMixin
 
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
-class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
+class DPMICSelector(ColumnSelectionMixin, IncrementalFitMixin):
     """Select features by a differentially private measure of their dependence on the target.
 
     The measure is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. What
@@ -117,9 +117,9 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1]; absent with ``release="support"``.
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `chance_scores_`, 1 for the best. With ``release="support"``, all
+        Place of each feature by private score less `null_scores_`, 1 for the best. With ``release="support"``, all
         features that were not chosen share the next place.
-    chance_scores_ : ndarray of shape (n_features,)
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
@@ -330,10 +330,10 @@ class DPMICSelector(KeptColumns, PrivateEstimatorOfPieces):
     def _warn(self, n_features, stacklevel):
         super()._warn(n_features, stacklevel + 1)
         if self._keeps_k():
-            warn_of_k(self.k, n_features, stacklevel + 1)
+            warn_about_k(self.k, n_features, stacklevel + 1)
 
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
-        drowns = super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+    def _warn_about_noise(self, way, mechanism, measure, shape, stacklevel):
+        drowns = super()._warn_about_noise(way, mechanism, measure, shape, stacklevel + 1)
         if not drowns and isinstance(way, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(

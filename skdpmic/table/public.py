@@ -26,7 +26,7 @@ def refuse_missing(labels, name):
         )
 
 
-def warn_of_data(name, value, stacklevel):
+def warn_about_data(name, value, stacklevel):
     """Warn if the public argument `name` is read from the data."""
     if asks_for_data(value):
         warnings.warn(

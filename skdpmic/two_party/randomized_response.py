@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.exceptions import PrivacyLeakWarning
-from skdpmic._utils.no_cache import NeverCached
-from skdpmic._utils.readable import some
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
+from skdpmic.privacy.parameters import check_epsilon, warn_about_seed
 from skdpmic.table.axes import NUMBERS, Labels
 from skdpmic.table.features import feature_axes
 from skdpmic.table.frames import as_frame, is_frame, open_table
@@ -27,7 +27,7 @@ from skdpmic.two_party.reports import Reports, to_arrow
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
+class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator):
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
@@ -93,9 +93,9 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedParts
+    >>> from skdpmic import RandomizedResponse
     >>> X = np.random.default_rng(0).uniform(size=(1000, 3))
-    >>> alice = RandomizedParts(epsilon=5.0, bounds=(0, 1)).fit(X)
+    >>> alice = RandomizedResponse(epsilon=5.0, bounds=(0, 1)).fit(X)
     >>> reports = alice.transform(X)  # the only time
     >>> reports.shape, alice.columns_per_record_, alice.n_parts_.tolist()
     ((1000, 3), 2, [7, 7, 7])
@@ -144,7 +144,7 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         ValueError, TypeError
             If a parameter or a column is not as described. The transformer is then left as it was.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
@@ -187,7 +187,7 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
         if self.ledger is not None:
             epsilon = description.epsilon
-            self.ledger.charge("RandomizedParts, randomised response", epsilon, n=len(parts[0]), d=len(parts))
+            self.ledger.charge("RandomizedResponse, randomised response", epsilon, n=len(parts[0]), d=len(parts))
         self._n_releases.value += 1
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
         reports = np.full(reported.shape, np.nan)
@@ -280,12 +280,14 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
-            raise ValueError(f"Input X contains NaN, or no label, with allow_missing=False, in columns {some(empty)}.")
+            raise ValueError(
+                f"Input X contains NaN, or no label, with allow_missing=False, in columns {abbreviated(empty)}."
+            )
         return parts
 
     def _warn(self, stacklevel):
         if self.random_state is not None:
-            warn_of_seed(stacklevel + 1)
+            warn_about_seed(stacklevel + 1)
         if self._n_releases.value > 0:
             before = self._n_releases.value
             warnings.warn(

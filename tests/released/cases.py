@@ -15,13 +15,13 @@ import pandas
 
 from skdpmic import (
     BudgetLedger,
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
     PrivateCorrelation,
+    PrivateForwardSelector,
     PrivateGridSearch,
     PrivatePC,
-    RandomizedParts,
+    RandomizedResponse,
     TwoPartyScorer,
     chatterjee_laplace,
     conditional_kendall_laplace,
@@ -115,11 +115,15 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+RENAMED = {"null_scores_": "chance_scores_", "untied_fraction_": "untied_shares_"}  # to what they are in before.json
+
+
 def kept(estimator, *more):
     """All public attributes of a fit, and what some methods return."""
     attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
     for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_"):
         attributes.pop(name, None)
+    attributes = {RENAMED.get(name, name): value for name, value in attributes.items()}
     return plain(attributes | {name: getattr(estimator, name)() for name in more})
 
 
@@ -328,7 +332,7 @@ for table in ("numbers", "two classes"):
 
     def forward(table=table):
         make, public = TABLES[table]
-        selector = DPForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
+        selector = PrivateForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
         return kept(selector.fit(*make()), "get_support")
 
     case("forward", table)(forward)
@@ -350,7 +354,7 @@ def _():
 
 def reports(n=N):
     X, _ = people(n)
-    parts = RandomizedParts(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
+    parts = RandomizedResponse(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
     return parts, parts.transform(X)
 
 
@@ -411,10 +415,10 @@ def _():
             DPMICSelector(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)
-        DPForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
+        PrivateForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
         PrivatePC(epsilon=0.8, **paid).fit(X)
         PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
-        RandomizedParts(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
+        RandomizedResponse(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
         private_bounds(X, epsilon=2, **paid)
         for pair, public in PAIRS.values():
             pair(X[:, 0], y, epsilon=0.25, **public, **paid)

@@ -5,13 +5,13 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpmic import (
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
     PrivateCorrelation,
+    PrivateForwardSelector,
     PrivateGridSearch,
     PrivatePC,
-    RandomizedParts,
+    RandomizedResponse,
 )
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
@@ -39,9 +39,9 @@ SETTINGS = [
     DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),
-    DPForwardSelector(k=1),
-    RandomizedParts(bounds=(-10, 10)),
-    RandomizedParts(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
+    PrivateForwardSelector(k=1),
+    RandomizedResponse(bounds=(-10, 10)),
+    RandomizedResponse(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
     PrivatePC(),
     PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, TwoPartyScorer
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedResponse, TwoPartyScorer
 from skdpmic.table.axes import Range
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party import response_tables as tables
@@ -27,7 +27,7 @@ seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
 def reports_of(X, epsilon=1.0, **parameters):
     """What the party that holds X sends."""
-    alice = RandomizedParts(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
+    alice = RandomizedResponse(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
     return alice.to_arrow(alice.transform(X))
 
 

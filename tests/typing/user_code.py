@@ -16,13 +16,13 @@ import skdpmic
 import skdpmic.counting
 from skdpmic import (
     BudgetLedger,
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
     PrivateCorrelation,
+    PrivateForwardSelector,
     PrivateGridSearch,
     PrivatePC,
-    RandomizedParts,
+    RandomizedResponse,
     RangeGridSketch,
     TwoPartyScorer,
     characteristic_matrix,
@@ -69,10 +69,10 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     assert_type(selector.partial_fit(X, y).publish(), DPMICSelector)
     assert_type(selector.empty_sketch(1000, feature_names=["a"]), RangeGridSketch)
     assert_type(selector.plan(1000, 3).sought, str)
-    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), DPForwardSelector(k=2)).fit(X, y)
+    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), PrivateForwardSelector(k=2)).fit(X, y)
     PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
-    alice = RandomizedParts(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
+    alice = RandomizedResponse(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
     bob = TwoPartyScorer("mtv_r", classes=["a", "b"], epsilon=1.0).fit(alice.to_arrow(alice.transform(frame)), y)
     assert_type(bob.fit(Path("reports.parquet"), y), TwoPartyScorer)
     assert_type(bob.scores_interval(0.9), tuple[NDArray[np.float64], NDArray[np.float64]])

@@ -16,7 +16,7 @@ from skdpmic._utils.readable import as_objects, is_date, refuse_masked
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, exact, warn_of_seed
+from skdpmic.privacy.parameters import check_epsilon, exact, warn_about_seed
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number
@@ -118,7 +118,7 @@ def private_bounds(
         knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
         return knots if is_table else knots[0]
     if random_state is not None:
-        warn_of_seed(stacklevel=3)
+        warn_about_seed(stacklevel=3)
     if ledger is not None:
         ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
 
