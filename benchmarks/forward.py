@@ -24,7 +24,8 @@ from sklearn.linear_model import LinearRegression
 from tqdm import tqdm
 
 from benchmarks.store import seed_of
-from skdpmic import DPMICSelector, PrivateForwardSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 K, N_NEW, DELTA = 6, 20_000, 1e-6
 SIZES, EPSILONS, N_TABLES = (1000, 3000, 10_000, 50_000), (0.3, 1.0, 3.0), 40

@@ -27,7 +27,8 @@ from tqdm import tqdm
 
 from benchmarks.published_pnc import squared_correlation, u_statistic
 from benchmarks.store import seed_of
-from skdpmic import PrivacyLeakWarning, RandomizedResponse, TwoPartyScorer, distance_correlation_laplace
+from skdpmic import PrivacyLeakWarning, distance_correlation_laplace
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.distances import histogram_variance, part_centres
 from skdpmic.two_party.weighted_records import Numbers, distance_covariance, distance_variance
 

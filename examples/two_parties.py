@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from skdpmic import BudgetLedger, RandomizedResponse, TwoPartyScorer
+from skdpmic import BudgetLedger
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 # %%
 # The laboratory

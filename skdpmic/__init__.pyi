@@ -1,11 +1,6 @@
-from . import counting, datasets, plotting
+from . import causal, correlation, counting, datasets, plotting, two_party
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
-from .causal.private_pc import PrivatePC
-from .correlation.forward_selector import PrivateForwardSelector
-from .correlation.private_correlation import PrivateCorrelation
-from .counting.sketch import RangeGridSketch
-from .counting.streams import count_stream
 from .pairs.conditional import conditional_kendall_laplace, conditional_spearman_laplace
 from .pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from .pairs.mtv import mtv_r_laplace
@@ -26,8 +21,6 @@ from .statistics.mic.many_pairs import mic_cross, mic_pairs
 from .statistics.mic.mic_e import mic_e
 from .statistics.mic.mic_r import mic_r
 from .statistics.mtv.mtv_r import mtv_r
-from .two_party.randomized_response import RandomizedResponse
-from .two_party.two_party_scorer import TwoPartyScorer
 
 __version__: str
 
@@ -37,18 +30,13 @@ __all__ = [
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
-    "PrivateCorrelation",
-    "PrivateForwardSelector",
     "PrivateGridSearch",
-    "PrivatePC",
-    "RandomizedResponse",
-    "RangeGridSketch",
-    "TwoPartyScorer",
+    "causal",
     "characteristic_matrix",
     "chatterjee_laplace",
     "conditional_kendall_laplace",
     "conditional_spearman_laplace",
-    "count_stream",
+    "correlation",
     "counting",
     "datasets",
     "distance_correlation_laplace",
@@ -69,4 +57,5 @@ __all__ = [
     "private_bounds",
     "search_cost",
     "spearman_laplace",
+    "two_party",
 ]

@@ -22,7 +22,8 @@ from benchmarks.selection import report
 from benchmarks.selection.related_tables import TABLES
 from benchmarks.selection.ways import DELTA, EPSILONS, NOT_PRIVATE
 from benchmarks.store import completed
-from skdpmic import DPMICSelector, PrivateForwardSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 20

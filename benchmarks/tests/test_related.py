@@ -14,7 +14,8 @@ import pandas
 
 from benchmarks.selection import related
 from benchmarks.selection.related_tables import TABLES, RelatedTable
-from skdpmic import DPMICSelector, PrivateForwardSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 ROOT = Path(__file__).parents[2]
 

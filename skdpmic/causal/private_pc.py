@@ -128,7 +128,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivatePC
+    >>> from skdpmic.causal import PrivatePC
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 2] += X[:, 0] + X[:, 1]

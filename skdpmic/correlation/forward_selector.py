@@ -100,7 +100,7 @@ class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivateForwardSelector
+    >>> from skdpmic.correlation import PrivateForwardSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 1] = X[:, 0] + 0.1 * X[:, 1]  # nearly a copy

@@ -92,7 +92,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivateCorrelation
+    >>> from skdpmic.correlation import PrivateCorrelation
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 3))
     >>> X[:, 1] += X[:, 0]

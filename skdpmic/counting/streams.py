@@ -57,7 +57,8 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     Examples
     --------
     >>> import numpy as np, polars as pl
-    >>> from skdpmic import DPMICScorer, count_stream
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.counting import count_stream
     >>> rng = np.random.default_rng(0)
     >>> table = pl.DataFrame({"age": rng.uniform(0, 100, 5000), "shoe": rng.normal(42, 3, 5000)})
     >>> table = table.with_columns(income=(pl.col("age") - 50) ** 2)

@@ -93,7 +93,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedResponse
+    >>> from skdpmic.two_party import RandomizedResponse
     >>> X = np.random.default_rng(0).uniform(size=(1000, 3))
     >>> alice = RandomizedResponse(epsilon=5.0, bounds=(0, 1)).fit(X)
     >>> reports = alice.transform(X)  # the only time

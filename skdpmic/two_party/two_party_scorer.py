@@ -91,7 +91,7 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedResponse, TwoPartyScorer
+    >>> from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(20_000, 2))
     >>> y = X[:, 1] + 0.25 * rng.normal(size=20_000)

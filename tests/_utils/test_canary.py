@@ -14,20 +14,17 @@ import skdpmic
 from skdpmic import (
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
-    PrivateForwardSelector,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedResponse,
-    RangeGridSketch,
-    TwoPartyScorer,
-    count_stream,
     dp_mic_classif,
     kendall_laplace,
     mic_r_laplace,
     private_bounds,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.table.strata import read_strata
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PACKAGE = str(Path(skdpmic.__file__).parent)
 SECRET = "8675309"

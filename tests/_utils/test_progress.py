@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-    PrivateCorrelation,
-    PrivateForwardSelector,
-    PrivateGridSearch,
-    PrivatePC,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))

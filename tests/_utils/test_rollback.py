@@ -13,8 +13,8 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
-from skdpmic.counting import chunks
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.incremental import IncrementalFitMixin

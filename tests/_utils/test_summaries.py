@@ -13,17 +13,10 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-    PrivacyLeakWarning,
-    PrivateCorrelation,
-    PrivateForwardSelector,
-    PrivateGridSearch,
-    PrivatePC,
-    RandomizedResponse,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse
 
 N, D = 400, 30
 RNG = np.random.default_rng(0)

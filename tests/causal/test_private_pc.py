@@ -14,9 +14,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateCorrelation, PrivatePC
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import pc
 from skdpmic.causal.table_noise import NoisyTwoWayTables
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 
 N = 5000

@@ -9,8 +9,9 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, PrivatePC
+from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
+from skdpmic.causal import PrivatePC
 from skdpmic.causal import table_noise as two_way_tables
 from skdpmic.causal import table_release as noisy_tables
 from skdpmic.causal.graph_result import GraphResultMixin

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from skdpmic import BudgetError, BudgetLedger, PrivatePC
+from skdpmic import BudgetError, BudgetLedger
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.ties import declared_to_repeat
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")

@@ -12,15 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import forward
-from skdpmic import (
-    BudgetLedger,
-    DPMICSelector,
-    PrivacyLeakWarning,
-    PrivateCorrelation,
-    PrivateForwardSelector,
-    PrivateGridSearch,
-    search_cost,
-)
+from skdpmic import BudgetLedger, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, search_cost
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private

@@ -16,9 +16,11 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 
-from skdpmic import BudgetLedger, PrivateCorrelation, PrivateForwardSelector, PrivatePC
+from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.graph_result import GraphResultMixin
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
 from skdpmic.selection.base import PrivateEstimator

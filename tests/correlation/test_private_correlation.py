@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateCorrelation, PrivateForwardSelector
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau

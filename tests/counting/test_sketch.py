@@ -13,7 +13,8 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, RangeGridSketch, mic_r
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, mic_r
+from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer

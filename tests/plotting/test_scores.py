@@ -7,7 +7,8 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateForwardSelector
+from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.plotting import ScoresDisplay
 from skdpmic.plotting.figures import CHOSEN, in_short
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity

@@ -17,16 +17,10 @@ from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
-    PrivateForwardSelector,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedResponse,
-    TwoPartyScorer,
     chatterjee_laplace,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
-    count_stream,
     distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
@@ -39,6 +33,10 @@ from skdpmic import (
     private_bounds,
     spearman_laplace,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import count_stream
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, D = 60, 4
 RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")

@@ -4,15 +4,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import (
-    DPMICScorer,
-    DPMICSelector,
-    PrivateCorrelation,
-    PrivateForwardSelector,
-    PrivateGridSearch,
-    PrivatePC,
-    RandomizedResponse,
-)
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}

@@ -19,19 +19,15 @@ import pandas
 import polars
 import pytest
 
-from skdpmic import (
-    DPMICScorer,
-    PrivateCorrelation,
-    PrivateForwardSelector,
-    PrivatePC,
-    RandomizedResponse,
-    RangeGridSketch,
-    TwoPartyScorer,
-)
+from skdpmic import DPMICScorer
 from skdpmic._utils.arguments import check_pair
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch
 from skdpmic.release.bounds import learnt_bounds
 from skdpmic.table.people import read_people
 from skdpmic.table.strata import read_strata
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, DRAWS = 8, 5
 

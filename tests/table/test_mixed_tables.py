@@ -15,7 +15,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RandomizedResponse, RangeGridSketch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.counting import RangeGridSketch
+from skdpmic.two_party import RandomizedResponse
 
 pyarrow = pytest.importorskip("pyarrow")
 N = 600

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic import RandomizedResponse, TwoPartyScorer
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
 

@@ -15,7 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedResponse, search_cost
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
+from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
 from skdpmic.two_party.response_noise import response_matrix
 

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import RandomizedResponse, TwoPartyScorer
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.report_description import ReportedColumn, ReportsDescription, description_from_json
 from skdpmic.two_party.reports import read_reports
 

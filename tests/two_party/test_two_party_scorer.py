@@ -11,9 +11,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedResponse, TwoPartyScorer
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.axes import Range
-from skdpmic.two_party import distance_correlation
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
 from skdpmic.two_party import two_party_scorer as module
 from skdpmic.two_party.report_description import ReportedColumn

@@ -13,22 +13,14 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 
 import skdpmic
-import skdpmic.counting
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
-    PrivateForwardSelector,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedResponse,
-    RangeGridSketch,
-    TwoPartyScorer,
     characteristic_matrix,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
-    count_stream,
     dp_mic_classif,
     kendall_laplace,
     mic_e,
@@ -41,6 +33,9 @@ from skdpmic import (
     private_bounds,
     search_cost,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.plotting import (
     GraphDisplay,
     LedgerDisplay,
@@ -49,6 +44,7 @@ from skdpmic.plotting import (
     ScoresDisplay,
     StabilityDisplay,
 )
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 X, y = np.zeros((10, 3)), np.zeros(10)
 PAIR = ((0, 1), (0.0, 1.0))
