@@ -77,7 +77,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         What the columns hold, which decides on the release.
     noisy_correlation_ : ndarray of shape (n_features, n_features)
         What was released of a table of numbers, with `untied_fraction_`: tau-a of each pair of columns, as by
-        :class:`PrivateCorrelation`.
+        :class:`skdpmic.correlation.PrivateCorrelation`.
     untied_fraction_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with noise, for each column; of a table of numbers.
     noisy_tables_ : dict of (int, int) to ndarray of shape (n_labels_i + 2, n_labels_j + 2)
@@ -97,8 +97,8 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
 
     See Also
     --------
-    PrivateCorrelation : The correlations by themselves.
-    PrivateForwardSelector : Chooses features for a target, from such a matrix.
+    skdpmic.correlation.PrivateCorrelation : The correlations by themselves.
+    skdpmic.correlation.PrivateForwardSelector : Chooses features for a target, from such a matrix.
     skdpmic.plotting.GraphDisplay : The picture of the graph.
 
     Notes

@@ -133,7 +133,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, IncrementalFitMixin):
     dp_mic_classif, dp_mic_regression : Function forms.
     skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
-    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 
     Notes
     -----
