@@ -1,11 +1,6 @@
-from . import counting, datasets, plotting
+from . import causal, correlation, counting, datasets, plotting, two_party
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
-from .causal.private_pc import PrivatePC
-from .correlation.forward_selector import DPForwardSelector
-from .correlation.private_correlation import PrivateCorrelation
-from .counting.sketch import RangeGridSketch
-from .counting.streams import count_stream
 from .pairs.conditional import conditional_kendall_laplace, conditional_spearman_laplace
 from .pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from .pairs.mtv import mtv_r_laplace
@@ -27,19 +22,15 @@ from .statistics.mic.many_pairs import mic_cross, mic_pairs
 from .statistics.mic.mic_e import mic_e
 from .statistics.mic.mic_r import mic_r
 from .statistics.mtv.mtv_r import mtv_r
-from .two_party.randomized_response import RandomizedParts
-from .two_party.two_party_scorer import TwoPartyScorer
 
 __version__: str
 
 __all__ = [
     "BudgetError",
     "BudgetLedger",
-    "DPForwardSelector",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
-    "PrivateCorrelation",
     "PrivateGridSearch",
     "PrivatePC",
     "PrivateSelectKBest",
@@ -50,7 +41,7 @@ __all__ = [
     "chatterjee_laplace",
     "conditional_kendall_laplace",
     "conditional_spearman_laplace",
-    "count_stream",
+    "correlation",
     "counting",
     "datasets",
     "distance_correlation_laplace",
@@ -71,4 +62,5 @@ __all__ = [
     "private_bounds",
     "search_cost",
     "spearman_laplace",
+    "two_party",
 ]

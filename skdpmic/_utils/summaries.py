@@ -45,7 +45,7 @@ _STYLE = """
 
 
 @dataclass(frozen=True)
-class Terms:
+class ReleaseTerms:
     """What is public about a release, as it was when it was made: parameters may have been set anew since."""
 
     statistic: str
@@ -65,7 +65,7 @@ class Column(NamedTuple):
     kind: str = "text"  # or "number" or "mark"
 
 
-class Shown(NamedTuple):
+class Summary(NamedTuple):
     """What is shown of a release."""
 
     facts: list  # pairs of a name and a text
@@ -77,7 +77,7 @@ class Shown(NamedTuple):
 
 
 class ShownInNotebooks:
-    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Shown`, once it is fitted."""
+    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Summary`, once it is fitted."""
 
     @property
     def _repr_html_(self):
@@ -114,11 +114,11 @@ def shown_scores(estimator):
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
     order = np.argsort(estimator.ranking_, kind="stable")[:n_rows]
-    return Shown(facts, _broken(terms), columns, order, is_chosen, "feature")
+    return Summary(facts, _broken(terms), columns, order, is_chosen, "feature")
 
 
 def shown_forward(selector):
-    """The order of the features of a :class:`DPForwardSelector`."""
+    """The order of the features of a :class:`PrivateForwardSelector`."""
     released = (
         f"Kendall's correlations of {_many(selector.n_features_in_, 'feature')} and the target, from which the order "
         "of the features follows"
@@ -131,7 +131,7 @@ def shown_forward(selector):
     ]
     facts = _facts(selector, released, noisy="correlation") + chosen
     order = np.argsort(selector.ranking_, kind="stable")
-    return Shown(facts, _broken(selector._terms), columns, order, is_chosen, "feature")
+    return Summary(facts, _broken(selector._terms), columns, order, is_chosen, "feature")
 
 
 def shown_correlations(estimator):
@@ -148,7 +148,7 @@ def shown_correlations(estimator):
     released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
-    return Shown(facts, _broken(estimator._terms), columns, order, unit="pair")
+    return Summary(facts, _broken(estimator._terms), columns, order, unit="pair")
 
 
 def shown_graph(estimator):
@@ -160,7 +160,7 @@ def shown_graph(estimator):
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
     except AttributeError as error:  # of parameters that were set since
-        return Shown([*facts, ("Edges", str(error))], _broken(estimator._terms))
+        return Summary([*facts, ("Edges", str(error))], _broken(estimator._terms))
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
     columns = [
@@ -170,7 +170,7 @@ def shown_graph(estimator):
         Column("largest p-value", [f"{p_values[edge]:.1g}" for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
-    return Shown(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
+    return Summary(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
 
 
 def shown_search(search, broken_by):
@@ -185,11 +185,11 @@ def shown_search(search, broken_by):
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
     ]
-    return Shown(facts, _reasons(broken_by, search.privacy_spent_[0]))
+    return Summary(facts, _reasons(broken_by, search.privacy_spent_[0]))
 
 
 def shown_reports(transformer):
-    """What each `transform` of a :class:`RandomizedParts` releases."""
+    """What each `transform` of a :class:`RandomizedResponse` releases."""
     n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
     epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
     broken = _reasons(["random_state"] if is_seeded else [], epsilon)
@@ -205,7 +205,7 @@ def shown_reports(transformer):
         Column("column", _names(transformer)),
         Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
-    return Shown(facts, broken, columns, np.arange(d), unit="column")
+    return Summary(facts, broken, columns, np.arange(d), unit="column")
 
 
 def shown_two_party(scorer):
@@ -225,7 +225,7 @@ def shown_two_party(scorer):
     else:
         facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
     broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
-    return Shown(
+    return Summary(
         facts, _reasons(broken_by, max(of_reports, of_target)), columns, np.argsort(scorer.ranking_), unit="feature"
     )
 

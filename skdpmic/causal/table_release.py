@@ -29,7 +29,7 @@ class TwoWayTablesRelease:
 
     def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        columns = records.each_feature(_codes, n_jobs)
+        columns = records.map_features(_codes, n_jobs)
         counts = two_way_counts(columns, mechanism.sizes, n_jobs, records.progress)
         return {
             "noisy_tables_": as_tables(mechanism.release(counts, source), mechanism.sizes),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal, Self
 
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
@@ -15,7 +15,7 @@ from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, 
 from skdpmic.table.people import check_given_together
 
 
-class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
+class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -67,7 +67,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         `noisy_correlation_`.
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
-    untied_shares_ : ndarray of shape (n_features + 1,)
+    untied_fraction_ : ndarray of shape (n_features + 1,)
         Share of the pairs of records whose values differ, with the same noise, for each feature and the target.
     noise_scale_ : float
         Standard deviation of the noise on each correlation: about ``9 (n_features + 1) / n_samples`` at epsilon=1 and
@@ -100,12 +100,12 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPForwardSelector
+    >>> from skdpmic.correlation import PrivateForwardSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 1] = X[:, 0] + 0.1 * X[:, 1]  # nearly a copy
     >>> y = 2 * X[:, 0] + X[:, 2] + rng.normal(size=20_000)
-    >>> selector = DPForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> selector = PrivateForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
     >>> selector.get_support()[[2, 3]].tolist(), int(selector.get_support().sum())
     ([True, False], 2)
     >>> selector.set_params(k=3).transform(X).shape  # costs nothing more
@@ -172,7 +172,7 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         UserWarning
             If the noise drowns everything, delta is above ``1 / n_samples``, or k is above the number of features.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))

@@ -43,7 +43,7 @@ class KendallRelease:
 
     def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        ranks = records.each_feature(_ranks, n_jobs)
+        ranks = records.map_features(_ranks, n_jobs)
         if records.target is not None:
             ranks.append(mid_ranks(records.target.values))
         sums = concordances(ranks, n_jobs, records.progress)

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
@@ -60,7 +60,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         also the index in pandas; in libraries without an index, the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
-    untied_shares_ : ndarray of shape (n_features,)
+    untied_fraction_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
         comes with the release at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
     noise_scale_ : float
@@ -77,7 +77,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     See Also
     --------
-    DPForwardSelector : Chooses features that add to one another, from such a matrix.
+    PrivateForwardSelector : Chooses features that add to one another, from such a matrix.
     kendall_laplace : One pair of columns.
 
     Notes
@@ -92,7 +92,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivateCorrelation
+    >>> from skdpmic.correlation import PrivateCorrelation
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 3))
     >>> X[:, 1] += X[:, 0]
@@ -157,7 +157,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         UserWarning
             If the noise drowns everything, or delta is above ``1 / n_samples``.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = as_frame(X).to_native() if is_frame(X) else X

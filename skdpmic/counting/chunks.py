@@ -37,7 +37,7 @@ def _add(sketch, columns, target, n_jobs):
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = each_feature(counter, columns[block], sketch.scales[block], n_jobs)
+        counts = map_features(counter, columns[block], sketch.scales[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
     sketch.n_samples += n_samples

@@ -105,7 +105,8 @@ class RangeGridSketch:
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPMICScorer, RangeGridSketch
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.counting import RangeGridSketch
     >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
     >>> y = (X[:, 1] - 0.5) ** 2
     >>> sketches = []
@@ -302,7 +303,7 @@ class RangeGridSketch:
 
         Examples
         --------
-        >>> from skdpmic import RangeGridSketch
+        >>> from skdpmic.counting import RangeGridSketch
         >>> sketch = RangeGridSketch(bounds={"age": (0, 100)}, classes=["ill", "well"], B=8)
         >>> data = sketch.update([[50], [70]], ["ill", "well"]).to_bytes()
         >>> RangeGridSketch.from_bytes(data) == sketch

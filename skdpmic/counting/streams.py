@@ -57,7 +57,8 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     Examples
     --------
     >>> import numpy as np, polars as pl
-    >>> from skdpmic import DPMICScorer, count_stream
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.counting import count_stream
     >>> rng = np.random.default_rng(0)
     >>> table = pl.DataFrame({"age": rng.uniform(0, 100, 5000), "shoe": rng.normal(42, 3, 5000)})
     >>> table = table.with_columns(income=(pl.col("age") - 50) ** 2)
@@ -119,8 +120,8 @@ def _check_columns(frame, names, target):
     missing = [name for name in wanted if name not in given]
     others = [name for name in given if name not in wanted]
     if missing or others:
-        found = [f"none named {some(missing)}"] if missing else []
-        found += [f"others named {some(others)}"] if others else []
+        found = [f"none named {abbreviated(missing)}"] if missing else []
+        found += [f"others named {abbreviated(others)}"] if others else []
         raise ValueError(
             "stream must have one column for each feature of the sketch and one for the target, and no others, got "
             f"{' and '.join(found)}."

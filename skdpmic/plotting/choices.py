@@ -16,7 +16,7 @@ class ReleasedScores:
     Parameters
     ----------
     scores : ndarray of shape (n_features,)
-    handicaps : ndarray of shape (n_features,)
+    offsets : ndarray of shape (n_features,)
         Public amounts that are subtracted from the scores before they are compared.
     mechanism : object of MECHANISMS
         What drew the noise.
@@ -71,7 +71,7 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     """
     random = np.random.default_rng(seed)
     truths = draw_truths(fitted.scores, fitted.mechanism.law, n_simulations, random)
-    worth = truths - fitted.handicaps
+    worth = truths - fitted.offsets
     laws = [fitted.mechanism_at(epsilon, k, release).law for epsilon in epsilons]
     seed = random.integers(2**31)  # one for all, so that frequencies change with epsilon only
     return np.array([_frequencies(worth, k, law, np.random.default_rng(seed)) for law in laws])

@@ -45,7 +45,7 @@ class PlanDisplay:
         The largest error, or the smallest share, with which a release is usable; None is 0.1 and 0.9.
     enough : sequence of int or None, of length n_epsilons, default=None
         For each epsilon, the number of records that makes the release usable; None where none does.
-    by_lot : float, default=None
+    at_random : float, default=None
         Share that is found by choosing features at random.
     title : str, default=""
 
@@ -83,7 +83,7 @@ class PlanDisplay:
         show: str = "error",
         usable: float | None = None,
         enough: Sequence[int | None] | None = None,
-        by_lot: float | None = None,
+        at_random: float | None = None,
         title: str = "",
     ) -> None:
         self.n_samples = n_samples
@@ -92,7 +92,7 @@ class PlanDisplay:
         self.show = show
         self.usable = usable
         self.enough = enough
-        self.by_lot = by_lot
+        self.at_random = at_random
         self.title = title
 
     @classmethod
@@ -198,7 +198,7 @@ class PlanDisplay:
             show=show,
             usable=usable,
             enough=enough,
-            by_lot=None if k is None or show == "error" else k / n_features,
+            at_random=None if k is None or show == "error" else k / n_features,
             title=f"{statistic}, {what}",
         )
         return display.plot(ax)
@@ -253,9 +253,9 @@ class PlanDisplay:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
             ax.set_ylabel("share of true features found")
-            if self.by_lot is not None:
+            if self.at_random is not None:
                 style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": ink_of(ax)}
-                ax.axhline(self.by_lot, label="found by a random choice", **style)
+                ax.axhline(self.at_random, label="found by a random choice", **style)
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 

@@ -45,7 +45,7 @@ class ScoresDisplay:
         Place of each feature, 1 for the best; None ranks by score.
     chosen : array-like of bool of shape (n_features,), default=None
         Which features are chosen; None chooses none.
-    chance_scores : array-like of shape (n_features,), default=None
+    null_scores : array-like of shape (n_features,), default=None
         What a feature that has nothing to do with the target scores on average; marked where it is not 0.
     feature_names : sequence of str, default=None
         None numbers the features.
@@ -89,7 +89,7 @@ class ScoresDisplay:
         intervals: tuple[ArrayLike, ArrayLike] | None = None,
         ranking: ArrayLike | None = None,
         chosen: ArrayLike | None = None,
-        chance_scores: ArrayLike | None = None,
+        null_scores: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         noise_margin: float | None = None,
         confidence: float = 0.95,
@@ -100,7 +100,7 @@ class ScoresDisplay:
         self.intervals = intervals
         self.ranking = ranking
         self.chosen = chosen
-        self.chance_scores = chance_scores
+        self.null_scores = null_scores
         self.feature_names = feature_names
         self.noise_margin = noise_margin
         self.confidence = confidence
@@ -143,7 +143,7 @@ class ScoresDisplay:
         -----
         With ``mechanism="geometric"``, which adds noise to counts, the law of the scores is not known, so there are
         no intervals and nothing is shaded. Where numbers and labels are compared, features are ranked by what they
-        score above `chance_scores_`, which are marked.
+        score above `null_scores_`, which are marked.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class ScoresDisplay:
             intervals=intervals,
             ranking=estimator.ranking_,
             chosen=estimator.get_support() if hasattr(estimator, "get_support") else None,
-            chance_scores=getattr(estimator, "chance_scores_", None),
+            null_scores=getattr(estimator, "null_scores_", None),
             feature_names=names_of(estimator),
             noise_margin=margin,
             confidence=confidence,
@@ -260,8 +260,8 @@ class ScoresDisplay:
 
     def _mark_chance(self, ax, places, shown):
         self.chance_ = None
-        if self.chance_scores is not None and np.any(self.chance_scores):
-            by_chance = np.asarray(self.chance_scores, dtype=np.float64)[shown]
+        if self.null_scores is not None and np.any(self.null_scores):
+            by_chance = np.asarray(self.null_scores, dtype=np.float64)[shown]
             self.chance_ = ax.vlines(
                 by_chance, places - 0.42, places + 0.42, color=LIMIT, linestyle="dotted", linewidth=2, label="by chance"
             )

@@ -65,17 +65,17 @@ class _NoisyScores:
         """The continuous law that the noise has up to grid steps; None without noise."""
         return self._law(scale=self.noise_scale) if self.scale > 0 else None
 
-    def release(self, scores, source, handicaps=0.0):
+    def release(self, scores, source, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
         The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
-        remain are broken by index. What each score has to be above to be worth something, `handicaps`, is public, and
+        remain are broken by index. What each score has to be above to be worth something, `offsets`, is public, and
         taken off for the order.
         """
         if self.scale == 0:
-            return scores, np.argsort(handicaps - scores, kind="stable")
+            return scores, np.argsort(offsets - scores, kind="stable")
         noisy = to_grid(scores) + self._noise(len(scores), source)
-        worth = noisy - to_grid(np.broadcast_to(handicaps, scores.shape))
+        worth = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
         return from_grid(noisy), np.array(sorted(range(len(worth)), key=lambda i: -worth[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):

@@ -18,7 +18,7 @@ from skdpmic.privacy.mechanisms import MECHANISMS, to_grid
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.table.targets import parts_in_place_of_classes
+from skdpmic.table.targets import n_target_bins
 
 
 def release_of_scores(mechanism, epsilon, delta, n_features):
@@ -127,12 +127,12 @@ class NoisyTables:
 
     def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
+        counts = np.array(records.map_features(records.counter(measure).count, n_jobs))
         noisy_counts = mechanism.release(counts, records.n_samples, source)
         scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
         scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
-        scores = np.array(list(records.progress.through(scores, len(noisy_counts), "noisy tables")))
+        scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
         return {
             "noisy_counts_": noisy_counts,
             "scores_": scores,
@@ -186,7 +186,7 @@ class BestFeatures:
         return {
             "mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
-            "chance_scores_": chance_scores(measure, records.shape),
+            "null_scores_": chance_scores(measure, records.shape),
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         }
@@ -216,7 +216,7 @@ class GreedyFeatures(BestFeatures):
     def mechanism(self, measure, shape):
         """The noise, for the score with whichever feature can move furthest."""
         chance_scores(measure, shape)  # kept
-        of_each_kind = {parts_in_place_of_classes(scale): scale for scale in shape.scales}.values()
+        of_each_kind = {n_target_bins(scale): scale for scale in shape.scales}.values()
         measures = {measure, *(self._against(measure, scale, shape) for scale in of_each_kind)}
         steps = max(each.steps(shape) for each in measures)
         return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
@@ -243,7 +243,7 @@ def _worth(scores, by_chance):
 
 def _scores(records, measure, n_jobs, source):
     """Scores without noise, of shape (n_features,)."""
-    return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs))
+    return np.array(records.map_features(records.scorer(measure, source).score, n_jobs))
 
 
 def _scorer_of_tables(measure, mechanism, shape):

@@ -163,7 +163,7 @@ def _check_columns(private, n_features, names, declared):
         facts.axes(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
 
 
-def warn_of_unknown(candidates):
+def warn_about_unknown(candidates):
     """Warn of estimators that nobody has looked at, whether their fits in one subset could bear on another."""
     inside = [step for candidate in candidates for step in [candidate, *candidate.get_params().values()]]
     classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}

@@ -62,7 +62,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         PrivacyLeakWarning
             If bounds or classes are read from the data, or `random_state` is set.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import ColumnLike, TableLike
 from skdpmic.counting.agreement import check_facts, check_grids
 from skdpmic.counting.chunks import count_into
@@ -100,7 +100,7 @@ class PrivateEstimatorOfPieces(PrivateScoring):
         PrivacyLeakWarning
             If `random_state` is set.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
@@ -135,7 +135,7 @@ class PrivateEstimatorOfPieces(PrivateScoring):
             If a parameter or the chunk is not as described. The estimator is then left as it was.
         """
         refuse_dask(X)
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             is_first = "_sketch" not in vars(self)
             if is_first:
@@ -174,10 +174,10 @@ class PrivateEstimatorOfPieces(PrivateScoring):
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             records, measure = self._accept(self._sketch)
-            self._warn_of_expected(records, measure)
+            self._warn_about_expected(records, measure)
             self._publish(records, measure)
         return self
 
@@ -304,7 +304,7 @@ class PrivateEstimatorOfPieces(PrivateScoring):
         B, c, _ = self._grids()
         return "auto" in (B, c) or _is_exponent(B)
 
-    def _warn_of_expected(self, records, measure):
+    def _warn_about_expected(self, records, measure):
         """Warn if the B chosen for an expected number of records is far from that of their number."""
         B = self._grids().B
         if B != "auto" and not _is_exponent(B):

@@ -105,8 +105,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `chance_scores_`, 1 for the best.
-    chance_scores_ : ndarray of shape (n_features,)
+        Place of each feature by private score less `null_scores_`, 1 for the best.
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
@@ -135,7 +135,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     dp_mic_classif, dp_mic_regression : Function forms.
     skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
-    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 
     Notes
     -----

@@ -122,7 +122,7 @@ class DPMICSelector(KeptColumns, PrivateScores):
     --------
     PrivateSelectKBest : Publishes the names of the k best features only, with far less noise.
     DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
-    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
     private_bounds : Learns bounds of columns of which nothing is known.
     skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from skdpmic._utils.readable import is_dask_collection, some
+from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
@@ -178,7 +178,9 @@ def refuse_other_kinds(table, axes):
         if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
-        found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
+        found = "; ".join(
+            f"{kind} in {abbreviated(names)}, which must be {said}" for (kind, said), names in wrong.items()
+        )
         found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
         raise ValueError(
             f"X must hold what bounds and categories say, got {found}. Give the public labels of text in categories, "

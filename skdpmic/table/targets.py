@@ -41,7 +41,7 @@ class ClassTarget(NamedTuple):
     n_classes: int
 
 
-def parts_in_place_of_classes(scale):
+def n_target_bins(scale):
     """How many classes a feature of that scale has in the target's place; None for numbers."""
     return scale.n_parts if isinstance(scale, Nominal) else None
 

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.exceptions import PrivacyLeakWarning
-from skdpmic._utils.no_cache import NeverCached
-from skdpmic._utils.readable import some
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
@@ -30,7 +30,7 @@ from skdpmic.two_party.reports import Reports, to_arrow
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
+class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator):
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
@@ -96,9 +96,9 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedParts
+    >>> from skdpmic.two_party import RandomizedResponse
     >>> X = np.random.default_rng(0).uniform(size=(1000, 3))
-    >>> alice = RandomizedParts(epsilon=5.0, bounds=(0, 1)).fit(X)
+    >>> alice = RandomizedResponse(epsilon=5.0, bounds=(0, 1)).fit(X)
     >>> reports = alice.transform(X)  # the only time
     >>> reports.shape, alice.columns_per_record_, alice.n_parts_.tolist()
     ((1000, 3), 2, [7, 7, 7])
@@ -147,7 +147,7 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         ValueError, TypeError
             If a parameter or a column is not as described. The transformer is then left as it was.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
@@ -292,7 +292,9 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
-            raise ValueError(f"Input X contains NaN, or no label, with allow_missing=False, in columns {some(empty)}.")
+            raise ValueError(
+                f"Input X contains NaN, or no label, with allow_missing=False, in columns {abbreviated(empty)}."
+            )
         return parts
 
     def _warn(self, stacklevel):

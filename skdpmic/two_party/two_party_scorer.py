@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.no_cache import NeverCached
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
 from skdpmic._utils.typing import ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.filters import Cost
@@ -28,8 +28,8 @@ from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 
 
-class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
-    """Score features that another party reported with :class:`RandomizedParts` against a target.
+class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
+    """Score features that another party reported with :class:`RandomizedResponse` against a target.
 
     For the party that holds the target. The features were protected before they came here, so nothing that is done with
     the reports costs their party anything. Nothing goes back to it. **Without `epsilon`, the target is not protected:
@@ -83,7 +83,7 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
 
     See Also
     --------
-    RandomizedParts : Makes the reports.
+    RandomizedResponse : Makes the reports.
     distance_correlation_laplace : Where one trusted party has both columns.
 
     Notes
@@ -95,11 +95,11 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedParts, TwoPartyScorer
+    >>> from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(20_000, 2))
     >>> y = X[:, 1] + 0.25 * rng.normal(size=20_000)
-    >>> alice = RandomizedParts(epsilon=4.0, bounds=(0, 1)).fit(X)
+    >>> alice = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
     >>> sent = alice.to_arrow(alice.transform(X))
     >>> bob = TwoPartyScorer().fit(sent, y)
     >>> bob.ranking_.tolist(), bool(abs(bob.scores_[1] - 0.737) < 0.1)
@@ -129,8 +129,8 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
         Parameters
         ----------
         reports : pyarrow.Table, str or path-like
-            What :meth:`RandomizedParts.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It is
-            checked as input of a stranger, and holds no code.
+            What :meth:`RandomizedResponse.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It
+            is checked as untrusted input, and holds no code.
         y : array-like of shape (n_samples,)
             The target of the same records, in the same order, without missing values.
 
@@ -151,7 +151,7 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
         PrivacyLeakWarning
             If `random_state` is set with `epsilon`.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             reports = read_reports(reports)
             check_enough(reports.n_samples)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch
-from skdpmic.counting import merge_all
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic.counting import RangeGridSketch, merge_all
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, count_stream
-from skdpmic.counting import streams
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic.counting import RangeGridSketch, count_stream, streams
 from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")

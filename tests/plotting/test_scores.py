@@ -7,7 +7,8 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.plotting import ScoresDisplay
 from skdpmic.plotting.figures import CHOSEN, in_short
 
@@ -152,10 +153,10 @@ def test_what_is_scored_by_chance_is_marked_where_kinds_are_compared(pyplot):
     frame = pandas.DataFrame({"number": X[:, 0], "label": np.where(X[:, 1] > 0.5, "a", "b")})
     public = PUBLIC | {"statistic": "mic_r", "bounds": {"number": (0, 1)}, "categories": {"label": ["a", "b"]}}
     scorer = DPMICScorer(**public).fit(frame, y)
-    assert scorer.chance_scores_.any()
+    assert scorer.null_scores_.any()
     display = ScoresDisplay.from_estimator(scorer)
     marks = [segment[0, 0] for segment in display.chance_.get_segments()]
-    np.testing.assert_array_equal(marks, scorer.chance_scores_[np.argsort(scorer.ranking_)])
+    np.testing.assert_array_equal(marks, scorer.null_scores_[np.argsort(scorer.ranking_)])
     assert ScoresDisplay.from_estimator(fitted()).chance_ is None
 
 
@@ -190,7 +191,7 @@ def test_text_can_be_read_on_a_dark_page(pyplot):
 
 def test_a_release_without_scores_is_refused(pyplot):
     support = fitted(DPMICSelector, release="support", k=2)
-    for estimator in (support, DPForwardSelector(k=2).fit(*data())):
+    for estimator in (support, PrivateForwardSelector(k=2).fit(*data())):
         with pytest.raises(AttributeError, match=r"ScoresDisplay needs released scores, .*release='scores'"):
             ScoresDisplay.from_estimator(estimator)
     with pytest.raises(NotFittedError):

@@ -15,10 +15,8 @@ import pandas
 
 from skdpmic import (
     BudgetLedger,
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
     PrivateGridSearch,
     PrivatePC,
     PrivateSelectKBest,
@@ -27,7 +25,6 @@ from skdpmic import (
     chatterjee_laplace,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
-    count_stream,
     distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
@@ -40,6 +37,10 @@ from skdpmic import (
     private_bounds,
     spearman_laplace,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import count_stream
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, D = 60, 4
 RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
@@ -344,7 +345,7 @@ for table in ("numbers", "two classes"):
 
     def forward(table=table):
         make, public = TABLES[table]
-        selector = DPForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
+        selector = PrivateForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
         return kept(selector.fit(*make()), "get_support")
 
     case("forward", table)(forward)
@@ -366,7 +367,7 @@ def _():
 
 def reports(n=N):
     X, _ = people(n)
-    parts = RandomizedParts(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
+    parts = RandomizedResponse(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
     return parts, parts.transform(X)
 
 
@@ -427,10 +428,10 @@ def _():
             PrivateSelectKBest(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)
-        DPForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
+        PrivateForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
         PrivatePC(epsilon=0.8, **paid).fit(X)
         PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
-        RandomizedParts(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
+        RandomizedResponse(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
         private_bounds(X, epsilon=2, **paid)
         for pair, public in PAIRS.values():
             pair(X[:, 0], y, epsilon=0.25, **public, **paid)
