@@ -670,7 +670,7 @@ MUTANTS = [
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two labels-None]"),
     Mutant("_count_discordant_pairs", "i + 1", "i",
            "statistics/ranks/test_null_scores.py::test_the_law_is_that_of_all_permutations[kendall-6]"),
-    Mutant("PublicForPValues.p_values", "self.rows_per_group > 1", "False",
+    Mutant("NullModel.p_values", "self.rows_per_group > 1", "False",
            "selection/test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
     Mutant("PrivateScores.p_values", 'self._mechanism_of_scores("p_values").law', "None",
            "selection/test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
@@ -688,7 +688,7 @@ MUTANTS = [
     Mutant("null_scores._root", "1 / math.sqrt(n)", "1 / n",
            "statistics/ranks/test_null_scores.py::"
            "test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large[chatterjee]"),
-    Mutant("PublicForPValues.p_values", "int(n_labels) or None", "None",
+    Mutant("NullModel.p_values", "int(n_labels) or None", "None",
            "selection/test_p_values.py::test_p_values_of_several_kinds_of_features_are_those_of_each_kind"),
     Mutant("DPMICSelector._discoveries", "stats.false_discovery_control(p_values)", "p_values",
            "selection/test_p_values.py::test_fdr_keeps_what_benjamini_and_hochberg_keep[kendall]"),

@@ -202,7 +202,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         UserWarning
             If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers has
             columns whose types are boolean, integer or categorical, as many ties make edges that are not there. All
-            this before the charge. After it, if the released `untied_shares_` show other columns with many ties.
+            this before the charge. After it, if the released `untied_fraction_` show other columns with many ties.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -277,9 +277,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)
 
-    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if self.kind_ == "numeric":
-            super()._warn_of_noise(release, mechanism, measure, shape, stacklevel + 1)
+            super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
             return
         most_cells = math.prod(sorted(mechanism.sizes)[-2:])
         of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples

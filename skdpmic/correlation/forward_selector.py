@@ -11,7 +11,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks
 from skdpmic.correlation.matrices import forward_order, nearest_correlation
 from skdpmic.release.kinds import places
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.table.people import check_given_together
 
 
@@ -194,12 +194,12 @@ class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
-        warn_of_k(self.k, shape.n_features, stacklevel + 1)
+        warn_about_k(self.k, shape.n_features, stacklevel + 1)
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
-        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
+        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_)
         self.ranking_ = places(order)
 
     def _shown(self):

@@ -52,7 +52,7 @@ class KendallRelease:
         noisy[above] = noisy.T[above] = mechanism.release(sums, source)
         untied = noisy.diagonal().copy()
         np.fill_diagonal(noisy, 1.0)
-        return {"noisy_correlation_": noisy, "untied_shares_": untied, "noise_scale_": mechanism.noise_scale}
+        return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}
 
 
 def _ranks(column, scale):
@@ -106,7 +106,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         if self.delta == 0:
             raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
 
-    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if mechanism.noise_scale > _DROWNS:
             warnings.warn(
                 f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "

@@ -1,6 +1,6 @@
 """Counting records into a sketch, a chunk at a time: with the target, or with a feature in its place."""
 
-from skdpmic.table.columns import each_feature
+from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import make_target, target_of_feature

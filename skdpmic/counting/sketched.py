@@ -4,7 +4,7 @@ import numpy as np
 
 from skdpmic._utils.progress import SILENT
 from skdpmic.counting.sketch import RangeGridSketch, check_whole
-from skdpmic.table.columns import each_feature
+from skdpmic.table.columns import map_features
 from skdpmic.table.reading import FEWEST
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import n_target_bins

@@ -5,7 +5,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import some
+from skdpmic._utils.readable import abbreviated
 from skdpmic.counting.chunks import count_against, count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy

@@ -182,7 +182,7 @@ class _Option(NamedTuple):
         if epsilon is None or n_samples is None:
             return None
         release, measure = self._at(epsilon, n_samples)
-        return planned(release, measure, request.shape(n_samples), self.statistic.name, **request.told())
+        return planned(release, measure, request.shape(n_samples), self.statistic.name, **request.row_fields())
 
     def meets(self, epsilon, n_samples):
         """Whether the noise is as small as asked for."""

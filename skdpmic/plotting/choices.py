@@ -24,8 +24,8 @@ class ReleasedScores:
         What all of it cost.
     """
 
-    def __init__(self, scores, handicaps, mechanism, epsilon, delta):
-        self.scores, self.handicaps, self.mechanism = scores, handicaps, mechanism
+    def __init__(self, scores, offsets, mechanism, epsilon, delta):
+        self.scores, self.offsets, self.mechanism = scores, offsets, mechanism
         self.epsilon, self.delta = epsilon, delta
 
     @classmethod
@@ -36,7 +36,7 @@ class ReleasedScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
-        return cls(estimator.scores_, estimator.chance_scores_, mechanism, epsilon, delta)
+        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta)
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""

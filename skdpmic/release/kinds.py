@@ -77,7 +77,7 @@ class NoisyScores:
         scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
         return {
             "scores_": scores,
-            "chance_scores_": by_chance,
+            "null_scores_": by_chance,
             "ranking_": places(order),
             "noise_scale_": mechanism.noise_scale,
         }

@@ -7,7 +7,7 @@ from typing import Any
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import warn_of_seed
+from skdpmic.privacy.parameters import warn_about_seed
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def run(
     check_ledger(ledger)
     source = entropy_source(random_state)
     if random_state is not None:
-        warn_of_seed(stacklevel + 1)
+        warn_about_seed(stacklevel + 1)
     if ledger is not None:
         cost = expense.cost
         ledger.charge(expense.what, cost.epsilon, cost.delta, rho=cost.rho, n=expense.n, d=expense.d)

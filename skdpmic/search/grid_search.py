@@ -244,7 +244,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
             mechanism = self._mechanism()
 
             def draw(source):
-                subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
+                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, source)
                 trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
                 seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
                 scores = self._score(trials, X, y, subsets, scorer, seeds)

@@ -6,21 +6,21 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
-from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.rollback import unchanged_on_error
-from skdpmic._utils.summaries import ShownInNotebooks, Terms
+from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.summaries import ReleaseTerms, ShownInNotebooks
 from skdpmic._utils.typing import ColumnLike, TableLike
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_of_delta
+from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import Expense, run
-from skdpmic.table.features import warn_of_many_labels
+from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.reading import open_records, read_records
 
 
-class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
+class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """An estimator that publishes something about a table with privacy.
 
     A kind of estimator says, by methods, what is public (`_facts`), what is computed (`_computed`, for ledgers), how it
@@ -110,12 +110,12 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         shape, release = records.shape, self._release_for(records.n_features)
         self._warn(shape, stacklevel=3)
         mechanism = release.mechanism(measure, shape)
-        self._warn_of_noise(release, mechanism, measure, shape, stacklevel=3)
+        self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
 
         def draw(source):
             vars(self).pop("_sketch", None)
-            progress = Progress(type(self).__name__, self.verbose)
-            return release.draw(records.watched(progress).drawn(source), measure, mechanism, self.n_jobs, source)
+            watched = records.with_progress(Progress(type(self).__name__, self.verbose))
+            return release.draw(watched.with_sampled_rows(source), measure, mechanism, self.n_jobs, source)
 
         def keep(released):
             self._store(released, release, mechanism, measure, records)
@@ -137,7 +137,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         vars(self).update(released)
         self.privacy_spent_ = (release.cost.epsilon, release.cost.delta)
         public = (records.shape.n_groups, self.max_rows_per_group, self._broken_by())
-        self._terms = Terms(self._computed, mechanism.name, *self.privacy_spent_, *public)
+        self._terms = ReleaseTerms(self._computed, mechanism.name, *self.privacy_spent_, *public)
 
     # --- Parameters ------------------------------------------------------------------------------------------
 
@@ -154,12 +154,12 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     def _warn(self, shape, stacklevel):
         """Say what the user should know about a release, before it is paid for."""
         facts = self._facts()
-        facts.warn_of_data(stacklevel + 1)
+        facts.warn_about_data(stacklevel + 1)
         if facts.needs_ranges:  # an order has no parts of too few records
-            warn_of_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
-        warn_of_delta(self.delta, shape.n_groups, stacklevel + 1)
+            warn_about_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
+        warn_about_delta(self.delta, shape.n_groups, stacklevel + 1)
 
-    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         """Warn if noise drowns everything, as public numbers show; return whether it does."""
         raise NotImplementedError
 

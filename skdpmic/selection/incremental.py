@@ -65,7 +65,7 @@ def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
     return available_if(has_method)
 
 
-class PrivateEstimatorOfPieces(PrivateScoring):
+class IncrementalFitMixin(PrivateScoring):
     """An estimator that can count records first, wherever they are, and release its scores later."""
 
     _sketch: RangeGridSketch

@@ -6,12 +6,12 @@ from skdpmic._utils.typing import Floats, RandomState
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.kinds import release_of_scores
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import Grids
-from skdpmic.statistics.null_laws.null_model import PublicForPValues
+from skdpmic.statistics.null_laws.null_model import NullModel
 
 
-class PrivateScores(PrivateEstimatorOfPieces):
+class PrivateScores(IncrementalFitMixin):
     """An estimator that publishes the scores of all features."""
 
     _mechanisms = property(lambda self: tuple(MECHANISMS))  # that it may have
@@ -31,7 +31,7 @@ class PrivateScores(PrivateEstimatorOfPieces):
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
         self._described = records.description if measure.n_parts is not None else None
-        self._noise, self._null_model = mechanism, PublicForPValues.of_shape(measure, records.shape)
+        self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape)
 
     def _shown(self):
         return shown_scores(self)

@@ -8,7 +8,7 @@ from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.statistics.registry import statistic_named, warn_of_copies
+from skdpmic.statistics.registry import statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.public import asks_for_data
 
@@ -62,22 +62,22 @@ class PrivateScoring(PrivateEstimator):
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
         if self.max_rows_per_group is not None:
-            warn_of_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
+            warn_about_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
 
-    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         law = release.law(mechanism, measure, shape)
         if law is None:
             return False
         n_wanted = self._n_wanted(shape.n_features)
         n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
-        missed, by_lot = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, release.draws_anew)
-        drowns = missed > by_lot / 2
+        missed, at_random = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, release.draws_anew)
+        drowns = missed > at_random / 2
         if drowns:
             warnings.warn(
                 f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
-                f"features with scores of 0 with probability {missed:.2f}, and {by_lot:.2f} if features are chosen at "
-                f"random. More rows, a larger epsilon, fewer features and {self._quieter} reduce the noise: "
+                f"features with scores of 0 with probability {missed:.2f}, and {at_random:.2f} if features are chosen "
+                f"at random. More rows, a larger epsilon, fewer features and {self._quieter} reduce the noise: "
                 "skdpmic.plan_release tells how much of each is needed.",
                 stacklevel=stacklevel + 1,
             )

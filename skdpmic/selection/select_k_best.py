@@ -9,14 +9,14 @@ from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.release.kinds import GreedyFeatures, release_of_names
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
+from skdpmic.selection.incremental import IncrementalFitMixin
 
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
-class PrivateSelectKBest(KeptColumns, PrivateEstimatorOfPieces):
+class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin):
     """Select the k best features under differential privacy, and publish their names only.
 
     Features are scored by a measure of their dependence on the target. What is released is which k features have the
@@ -85,9 +85,9 @@ class PrivateSelectKBest(KeptColumns, PrivateEstimatorOfPieces):
     Attributes
     ----------
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature, 1 for the best, by private score less `chance_scores_`; all features that were not chosen
+        Place of each feature, 1 for the best, by private score less `null_scores_`; all features that were not chosen
         share the next place.
-    chance_scores_ : ndarray of shape (n_features,)
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
@@ -216,10 +216,10 @@ class PrivateSelectKBest(KeptColumns, PrivateEstimatorOfPieces):
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
-        warn_of_k(self.k, shape.n_features, stacklevel + 1)
+        warn_about_k(self.k, shape.n_features, stacklevel + 1)
 
-    def _warn_of_noise(self, release, mechanism, measure, shape, stacklevel):
-        drowns = super()._warn_of_noise(release, mechanism, measure, shape, stacklevel + 1)
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+        drowns = super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
         if not drowns and isinstance(release, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
             enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
             warnings.warn(

@@ -8,11 +8,11 @@ from scipy import stats
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.scores import PrivateScores
 
 
-class DPMICSelector(KeptColumns, PrivateScores):
+class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     """Select features by a differentially private measure of their dependence on the target.
 
     Prefer :class:`PrivateSelectKBest` if you need the names of the best features only: it has far less noise. This
@@ -98,8 +98,8 @@ class DPMICSelector(KeptColumns, PrivateScores):
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `chance_scores_`, 1 for the best.
-    chance_scores_ : ndarray of shape (n_features,)
+        Place of each feature by private score less `null_scores_`, 1 for the best.
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
@@ -225,7 +225,7 @@ class DPMICSelector(KeptColumns, PrivateScores):
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
         if self._keeps_k():
-            warn_of_k(self.k, shape.n_features, stacklevel + 1)
+            warn_about_k(self.k, shape.n_features, stacklevel + 1)
 
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_features) if self._keeps_k() else None

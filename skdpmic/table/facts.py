@@ -7,7 +7,7 @@ import numpy as np
 
 from skdpmic.table.description import Description, as_names, check_n_features
 from skdpmic.table.features import feature_axes, labels_of, n_features_of
-from skdpmic.table.public import asks_for_data, check_public, warn_of_data
+from skdpmic.table.public import asks_for_data, check_public, warn_about_data
 from skdpmic.table.targets import check_classes, check_kind, target_axis
 
 
@@ -57,10 +57,10 @@ class PublicFacts:
         """Whether an array of text may hold labels."""
         return self.categories is not None
 
-    def warn_of_data(self, stacklevel):
+    def warn_about_data(self, stacklevel):
         """Warn of each argument that is to be read from the data."""
         for name in self.read_from_data:
-            warn_of_data(name, stacklevel + 1)
+            warn_about_data(name, stacklevel + 1)
 
     def check_target(self):
         """Raise unless exactly one kind of target is described."""

@@ -26,7 +26,7 @@ def refuse_missing(labels, name):
         )
 
 
-def warn_of_data(name, stacklevel):
+def warn_about_data(name, stacklevel):
     """Warn that the public argument `name` is read from the data."""
     warnings.warn(
         f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "

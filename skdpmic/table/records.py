@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
-from skdpmic.table.columns import Columns, each_feature
+from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.description import Description
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape

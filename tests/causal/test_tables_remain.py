@@ -36,12 +36,12 @@ def fit_with_released_values(table, monkeypatch):
     released, counts = np.random.default_rng(1).integers(-5, 30, size=1000), []
     compute = noisy_tables.two_way_counts
 
-    def watched(*arguments):
+    def with_progress(*arguments):
         counts.append(compute(*arguments))
         return counts[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(noisy_tables, "two_way_counts", watched)
+        patch.setattr(noisy_tables, "two_way_counts", with_progress)
         patch.setattr(two_way_tables, "discrete_gaussian", lambda variance, size, source: released[:size] - counts[-1])
         return PrivatePC(categories=CATEGORIES).fit(table), counts[-1]
 

@@ -46,12 +46,12 @@ def fit_with_released_values(make, table, monkeypatch):
     sums = []
     compute = noisy_matrix.concordances
 
-    def watched(*arguments):
+    def with_progress(*arguments):
         sums.append(compute(*arguments))
         return sums[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(noisy_matrix, "concordances", watched)
+        patch.setattr(noisy_matrix, "concordances", with_progress)
         patch.setattr(concordance, "discrete_gaussian", lambda sigma2, size, source: released[:size] - sums[-1])
         fitted = make().fit(*table)
     return fitted, sums[-1]

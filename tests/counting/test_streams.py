@@ -202,7 +202,7 @@ def test_a_stream_is_never_in_memory_as_a_whole():
     before = pyarrow.total_allocated_bytes()
     most = 0
 
-    def watched():
+    def with_progress():
         nonlocal most
         for batch in batches():
             most = max(most, pyarrow.total_allocated_bytes() - before, tracemalloc.get_traced_memory()[0])
@@ -210,7 +210,7 @@ def test_a_stream_is_never_in_memory_as_a_whole():
 
     tracemalloc.start()
     try:
-        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, watched()), target="y")
+        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, with_progress()), target="y")
     finally:
         tracemalloc.stop()
     assert sketch.n_samples == n_batches * n

@@ -18,10 +18,7 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    PrivatePC,
     PrivateSelectKBest,
-    RandomizedParts,
-    TwoPartyScorer,
     chatterjee_laplace,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
@@ -117,7 +114,11 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-RENAMED = {"mechanism_": "support_mechanism_"}  # attributes, and how they were called
+RENAMED = {
+    "mechanism_": "support_mechanism_",
+    "null_scores_": "chance_scores_",
+    "untied_fraction_": "untied_shares_",
+}  # attributes, and how they were called
 
 
 def kept(estimator, *more):
