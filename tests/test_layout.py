@@ -14,7 +14,7 @@ LAYERS = [
     {"_utils"},
     {"privacy", "datasets", "table"},
     {"budget", "statistics"},
-    {"counting", "pairs", "release", "two_party"},
+    {"counting", "release", "two_party"},
     {"planning"},
     {"plotting", "selection"},
     {"correlation"},

@@ -9,6 +9,7 @@ from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, each_feature
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
+from skdpmic.table.strata import StratifiedTarget
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
@@ -17,7 +18,7 @@ class Records(NamedTuple):
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
-    target: NumericTarget | ClassTarget | None  # None of a table that has none
+    target: NumericTarget | ClassTarget | StratifiedTarget | None  # None of a table that has none
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
     progress: Progress = SILENT  # of what is done with all columns

@@ -80,7 +80,7 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
     See Also
     --------
     RandomizedParts : Makes the reports.
-    distance_correlation_laplace : Where one trusted party has both columns.
+    private_score : Where one trusted party has both columns.
 
     Notes
     -----
