@@ -20,9 +20,7 @@ from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, 
 
 _KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}
-OF_PAIRS: ChainMap[str, Any] = ChainMap(
-    {MicE.name: MicE}, STATISTICS
-)  # those that one pair of variables can be scored by
+OF_PAIRS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # of those that can score a single pair
 
 
 def statistic_named(name, correction, among=STATISTICS):
