@@ -47,7 +47,7 @@ def private_score(
     ----------
     x, y : array-like of shape (n_samples,)
         Real numbers, one record per index; at least 4. No dates, missing values or masked arrays. y plays the part of
-        the target, which matters for "mtv_r" only: its scores of x with y and of y with x differ.
+        the target: with "mtv_r", the scores of x with y and of y with x differ.
     statistic : str, default="mic_r"
         What is scored. The first two find dependence of any shape, and need `bounds`; the others use only the order of
         the values:

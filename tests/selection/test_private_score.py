@@ -128,7 +128,7 @@ def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
 
 
 @seeded
-@pytest.mark.parametrize("name", WITH_LAPLACE)
+@pytest.mark.parametrize("name", [name for name in WITH_LAPLACE if name != "mtv_r"])  # whose noise is looked at below
 def test_noise_has_the_scale_of_the_sensitivity(name):
     # The median of |noise| is scale * ln 2. 400 releases, fixed seed: within 5 standard errors, which are at most
     # 1.5 / sqrt(400) of it; half or twice the noise is not.
