@@ -84,7 +84,7 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     See Also
     --------
     RandomizedResponse : Makes the reports.
-    distance_correlation_laplace : Where one trusted party has both columns.
+    private_score : Where one trusted party has both columns.
 
     Notes
     -----
