@@ -44,6 +44,7 @@ SAME_EPSILON = "budget/test_ledger.py::test_costs_that_are_equal_in_epsilon_only
 PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
 )
+RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
@@ -505,12 +506,20 @@ MUTANTS = [
            "resolve_B(B, n, 1.0, correction=correction)", f"{PAIR_DEFAULTS}[0.3]"),
     Mutant("mic_r_geometric", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
     # --- What is charged, and what is said to be spent
-    Mutant("PrivateEstimator._publish", "self._pay(way.cost, records)",
-           "way.release(records, measure, mechanism, self.n_jobs, source)\nself._pay(way.cost, records)", FULL_LEDGER),
+    Mutant("PrivateEstimator._publish", "self._pay(way, mechanism, records)",
+           "way.release(records, measure, mechanism, self.n_jobs, source)\nself._pay(way, mechanism, records)", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
            "budget/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
     Mutant("BestFeatures.cost", "needs_no_delta(self.epsilon, self.delta, self.k)", "True",
            "budget/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
+    Mutant("PrivateEstimator._pay", "mechanism.name", "self.mechanism", f"{RELEASED}[names]"),
+    Mutant("PrivateEstimator._pay", "way.k", "None", f"{RELEASED}[names]"),
+    Mutant("PrivateEstimator._pay", "self._computed", "self.statistic", f"{RELEASED}[a graph of labels]"),
+    Mutant("BudgetLedger.charge", "self.purpose", "None", f"{RELEASED}[scores]"),
+    Mutant("BudgetLedger.for_purpose", "copy.copy(self)", "self",
+           "budget/test_ledger_entries.py::test_a_purpose_is_of_a_ledger_object_and_the_budget_is_shared"),
+    Mutant("ledger_file._digest", "ascii(values)", "ascii(values[:-1])",
+           "budget/test_ledger_file.py::test_an_error_says_what_was_changed"),
     Mutant("pay", "ledger is not None", "False", "budget/test_ledger.py::test_every_private_function_is_charged"),
     Mutant("BudgetLedger.charge", "[*costs, cost]", "costs", FULL_LEDGER),
     Mutant("_costs", "entry.delta", "0.0", SAME_EPSILON),
@@ -574,9 +583,9 @@ MUTANTS = [
            "estimator._mechanism_of_scores(cls.__name__).margin(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
     Mutant("PrivateEstimator._publish",
-           "self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\nself._pay(way.cost, "
-           "records)",
-           "self._pay(way.cost, records)\nself._warn_of_noise(way, mechanism, measure, records.shape, "
+           "self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)\nself._pay(way, "
+           "mechanism, records)",
+           "self._pay(way, mechanism, records)\nself._warn_of_noise(way, mechanism, measure, records.shape, "
            "stacklevel=3)",
            "selection/test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("NeverCached.__getstate__", "fresh_nonce()", "b''",

@@ -261,8 +261,8 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
         return super()._way(n_features) if self.kind_ == "numeric" else TwoWayTables(self.epsilon, self.delta)
 
     @property
-    def _computed(self) -> str:
-        return self.statistic if self.kind_ == "numeric" else "two-way tables"
+    def _computed(self) -> str | None:
+        return self.statistic if self.kind_ == "numeric" else None  # counts, which are no statistic
 
     def _keep(self, released, way, measure, shape):
         super()._keep(released, way, measure, shape)

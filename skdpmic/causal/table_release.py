@@ -14,6 +14,8 @@ class TwoWayTables:
     epsilon: float
     delta: float
 
+    published, k = "tables", None
+
     @property
     def cost(self):
         """What the ledger is charged."""

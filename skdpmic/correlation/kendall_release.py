@@ -25,6 +25,8 @@ class NoisyMatrix:
     delta: float
     n_columns: int
 
+    published, k = "matrix", None
+
     @property
     def cost(self):
         """What the ledger is charged."""

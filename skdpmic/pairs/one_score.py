@@ -18,7 +18,8 @@ def pay(what, epsilon, n, ledger, random_state):
     if random_state is not None:
         warn_of_seed(stacklevel=4)
     if ledger is not None:
-        ledger.charge(what, epsilon, n=n, d=1)
+        statistic, _, mechanism = what.rpartition("_")  # as all these functions are named
+        ledger.charge(what, epsilon, n=n, d=1, statistic=statistic, release="scores", mechanism=mechanism)
     return source
 
 

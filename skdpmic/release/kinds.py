@@ -28,6 +28,7 @@ class LaplaceScores:
     epsilon: float
     n_features: int
 
+    published, k = "scores", None  # what is published, and of how many features, as a ledger says it
     draws_anew = False  # noise, for each feature that is chosen
 
     @property
@@ -91,6 +92,8 @@ class GaussianScores(LaplaceScores):
 class NoisyTables(LaplaceScores):
     """A table of counts with noise for each feature, and the scores that follow from them."""
 
+    published = "tables"
+
     def measure(self, statistic, B, c, n, n_classes):
         """The tables that suit what each of them is worth."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
@@ -136,6 +139,7 @@ class BestFeatures:
     delta: float
     k: int
 
+    published = "support"
     draws_anew = False
 
     @property

@@ -245,7 +245,8 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
             if self.random_state is not None:
                 warn_of_seed(stacklevel=2)
             if self.ledger is not None:
-                self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
+                what, how = type(self).__name__, mechanism.name
+                self.ledger.charge(what, self.epsilon, n=n_samples, release="choice", mechanism=how)
 
             subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
             trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]

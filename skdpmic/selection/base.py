@@ -131,18 +131,28 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         mechanism = way.mechanism(measure, records.shape)
         self._described = description_of_parts(self, records, measure)
         self._warn_of_noise(way, mechanism, measure, records.shape, stacklevel=3)
-        self._pay(way.cost, records)
+        self._pay(way, mechanism, records)
         vars(self).pop("_sketch", None)
         records = records.watched(Progress(type(self).__name__, self.verbose))
         released = way.release(records.drawn(source), measure, mechanism, self.n_jobs, source)
         self._keep(released, way, measure, records.shape)
 
-    def _pay(self, cost, records):
+    def _pay(self, way, mechanism, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
-            what = f"{type(self).__name__}, {self._computed}, {self.mechanism}"
-            n, d = records.shape.n_groups, records.n_features
-            self.ledger.charge(what, cost.epsilon, cost.delta, rho=cost.rho, n=n, d=d)
+            cost = way.cost
+            self.ledger.charge(
+                type(self).__name__,
+                cost.epsilon,
+                cost.delta,
+                rho=cost.rho,
+                n=records.shape.n_groups,
+                d=records.n_features,
+                k=way.k,
+                statistic=self._computed,
+                release=way.published,
+                mechanism=mechanism.name,
+            )
 
     def _keep(self, released, way, measure, shape):
         """Keep what was released, and the public numbers behind it."""

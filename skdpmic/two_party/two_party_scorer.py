@@ -230,8 +230,9 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
         if self.random_state is not None:
             warn_of_seed(stacklevel=3)
         if self.ledger is not None:
-            what = f"TwoPartyScorer, {self.statistic}, geometric"
-            self.ledger.charge(what, self.epsilon, n=reports.n_samples, d=len(reports.parts))
+            size = {"n": reports.n_samples, "d": len(reports.parts)}
+            released = {"statistic": self.statistic, "release": "tables", "mechanism": "geometric"}
+            self.ledger.charge(type(self).__name__, self.epsilon, **size, **released)
 
     # --- After it ------------------------------------------------------------------------------------------------
 

@@ -234,7 +234,7 @@ def test_a_ledger_is_charged_with_the_rho_of_the_release(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
     DPForwardSelector(k=1, epsilon=0.5, delta=1e-6, ledger=ledger).fit(X, Y)
     (entry,) = ledger.entries()
-    assert entry.what == "DPForwardSelector, kendall, gaussian"
+    assert str(entry) == "DPForwardSelector, kendall, matrix of 5, gaussian"
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), len(X), 5)
 
 

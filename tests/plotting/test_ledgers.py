@@ -43,6 +43,14 @@ def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot
     display.figure_.canvas.draw()
 
 
+def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
+    released = {"statistic": "mtv_r", "release": "support", "mechanism": "one-shot"}
+    ledger.for_purpose("$ report").charge("DPMICSelector", 0.1, n=500, d=100, k=5, **released)
+    assert labels(LedgerDisplay.from_ledger(ledger))[-1] == (
+        "\\$ report: DPMICSelector\nmtv_r, names of 5 of 100, one-shot"
+    )
+
+
 def test_over_time_the_curve_rises_when_something_was_spent(pyplot, ledger):
     display = LedgerDisplay.from_ledger(ledger, by="time")
     times = [datetime.fromisoformat(entry.when) for entry in ledger.entries()]

@@ -329,8 +329,8 @@ def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkey
     assert bob.privacy_spent_ == (1.0, 0.0)
     assert bob.privacy_of_reports_ == (6.0, 0.0)
     (entry,) = ledger.entries()
-    assert (entry.what, entry.epsilon) == ("TwoPartyScorer, distance_correlation, geometric", 1.0)
-    assert (entry.n, entry.d) == (300, 4)
+    assert str(entry) == "TwoPartyScorer, distance_correlation, tables of 4, geometric"
+    assert (entry.epsilon, entry.n, entry.d) == (1.0, 300, 4)
     monkeypatch.setattr(module, "with_noise", None)
     before = dict(vars(bob))
     with pytest.raises(BudgetError):

@@ -120,7 +120,8 @@ def private_bounds(
     if random_state is not None:
         warn_of_seed(stacklevel=3)
     if ledger is not None:
-        ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
+        rho = zcdp_cost(share, levels, d)
+        ledger.charge("private_bounds", epsilon, rho=rho, n=n, d=d, release="bounds", mechanism="exponential")
 
     knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
     return knots if is_table else knots[0]
