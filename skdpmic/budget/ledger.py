@@ -60,7 +60,8 @@ class BudgetLedger:
     they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
 
     Clones of an estimator share its ledger. A pickled ledger is its path, its limits and its purpose, so worker
-    processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
+    processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those
+    who like it.
 
     **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
     second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only

@@ -146,9 +146,7 @@ class LedgerFile:
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
-        self._connection.execute(
-            f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(entry))}, '')", entry
-        )
+        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(entry))}, '')", entry)
         self._digest = _seal(self._connection, "entries", self._digest)
         path = os.fsencode(self._path)
         self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, _digest(self._digest, path)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_MOST_LETTERS = 36
+_MOST_LETTERS = 44  # a line of a label
 
 
 class LedgerDisplay:
@@ -178,7 +178,7 @@ class LedgerDisplay:
         costs = [budget(entry.epsilon, entry.delta) for entry in newest]
         if n_older:
             labels, costs = [f"{n_older:,} earlier", *labels], ["", *costs]
-        ax.set_yticks(places, labels=labels)
+        ax.set_yticks(places, labels=labels, fontsize="small")
         for place, start, end, cost in zip(places, left, right, costs, strict=True):
             self._write_cost(ax, place, start, end, cost)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)

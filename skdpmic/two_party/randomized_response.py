@@ -187,8 +187,8 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
         if self.ledger is not None:
             epsilon = description.epsilon
-            released = {"release": "reports", "mechanism": "randomized-response"}
-            self.ledger.charge(type(self).__name__, epsilon, n=len(parts[0]), d=len(parts), **released)
+            what, n, d = type(self).__name__, len(parts[0]), len(parts)
+            self.ledger.charge(what, epsilon, n=n, d=d, release="reports", mechanism="randomized-response")
         self._n_releases.value += 1
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
         reports = np.full(reported.shape, np.nan)

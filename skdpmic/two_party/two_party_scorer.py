@@ -230,9 +230,15 @@ class TwoPartyScorer(ShownInNotebooks, NeverCached, BaseEstimator):
         if self.random_state is not None:
             warn_of_seed(stacklevel=3)
         if self.ledger is not None:
-            size = {"n": reports.n_samples, "d": len(reports.parts)}
-            released = {"statistic": self.statistic, "release": "tables", "mechanism": "geometric"}
-            self.ledger.charge(type(self).__name__, self.epsilon, **size, **released)
+            self.ledger.charge(
+                type(self).__name__,
+                self.epsilon,
+                n=reports.n_samples,
+                d=len(reports.parts),
+                statistic=self.statistic,
+                release="tables",
+                mechanism="geometric",
+            )
 
     # --- After it ------------------------------------------------------------------------------------------------
 

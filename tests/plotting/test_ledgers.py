@@ -35,7 +35,7 @@ def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot
     np.testing.assert_allclose(bars(display), [(0, 0.1), (0.1, 0.35), (0.35, 0.65)])
     assert costs(display) == ["ε = 0.1", "ε = 0.25", "ε = 0.3"]
     assert labels(display)[::2] == ["means", "means"]
-    assert len(labels(display)[1].replace("\\", "")) == 36
+    assert len(labels(display)[1].replace("\\", "")) == 44
     assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b> long long")
     assert display.ax_.get_title() == "ε = 0.65 of 1 spent"
     assert display.limit_.get_xdata() == [1.0, 1.0]
