@@ -140,19 +140,9 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
     def _pay(self, way, mechanism, records):
         """Write the cost down before there is a score: without budget there is nothing to compute."""
         if self.ledger is not None:
-            cost = way.cost
-            self.ledger.charge(
-                type(self).__name__,
-                cost.epsilon,
-                cost.delta,
-                rho=cost.rho,
-                n=records.shape.n_groups,
-                d=records.n_features,
-                k=way.k,
-                statistic=self._computed,
-                release=way.published,
-                mechanism=mechanism.name,
-            )
+            cost, size = way.cost, {"n": records.shape.n_groups, "d": records.n_features, "k": way.k}
+            released = {"statistic": self._computed, "release": way.published, "mechanism": mechanism.name}
+            self.ledger.charge(type(self).__name__, cost.epsilon, cost.delta, rho=cost.rho, **size, **released)
 
     def _keep(self, released, way, measure, shape):
         """Keep what was released, and the public numbers behind it."""
