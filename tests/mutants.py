@@ -46,12 +46,13 @@ SAME_EPSILON = "budget/test_ledger.py::test_costs_that_are_equal_in_epsilon_only
 PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
 )
+RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
 TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_account_to_first_order"
 SMALLEST = "test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them"
-LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
+LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much"
 ON_THE_GRID = (
@@ -69,7 +70,9 @@ TWO_WAY_NOISE = (
 
 BY_ITSELF = "table/test_each_record_by_itself.py"
 PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
-PARTS, SCORER, REPORTS = (f"two_party/test_{name}.py" for name in ("randomized_parts", "scorer", "reports"))
+PARTS, SCORER, REPORTS = (
+    f"two_party/test_{name}.py" for name in ("randomized_response", "two_party_scorer", "reports")
+)
 COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
 
 MUTANTS = [

@@ -119,6 +119,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     ledger = BudgetLedger(Path("ledger.db"), epsilon=3)
     assert_type(ledger.spent(), tuple[float, float])
     assert_type(BudgetLedger.open("ledger.db").entries()[0].epsilon, float)
+    assert_type(ledger.for_purpose("report").entries()[0].purpose, str | None)
     plan = plan_release(n_samples=1000, n_features=3, error=0.1)
     assert_type([row.statistic for row in plan], list[str])
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=100, n_features=3)
@@ -130,6 +131,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
 
     BudgetLedger("ledger.db")  # type: ignore[call-arg]
     BudgetLedger("ledger.db", 1.0, composition="renyi")  # type: ignore[arg-type]
+    ledger.for_purpose(None)  # type: ignore[arg-type]
     ledger.charge(1.0)  # type: ignore[call-arg, arg-type]
     print(ledger.budget)  # type: ignore[attr-defined]
     plan_release(n_samples="many")  # type: ignore[arg-type]
