@@ -147,3 +147,9 @@ def check_verbose(verbose):
     """Raise unless `verbose` is an int from 0 on, or a bool."""
     if not isinstance(verbose, numbers.Integral) or verbose < 0:
         raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")
+
+
+def one_of(names):
+    """Names as a choice, for a message."""
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}"

@@ -20,7 +20,6 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.selection.scores import PrivateScores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
@@ -165,8 +164,6 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     array([False,  True, False])
     """
 
-    _mechanisms = property(lambda self: (*MECHANISMS, GeometricMechanism.name))
-
     def __init__(
         self,
         *,
@@ -203,6 +200,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    def _mechanisms(self):
+        return (*super()._mechanisms(), GeometricMechanism.name)
 
     def __call__(self, X: TableLike, y: ColumnLike) -> Floats | tuple[Floats, Floats]:
         """Fit, and return the private scores and p-values: the form that ``SelectKBest(score_func=...)`` calls.
