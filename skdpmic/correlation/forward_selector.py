@@ -5,6 +5,7 @@ from typing import Literal, Self
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import unchanged_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
@@ -15,7 +16,7 @@ from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, 
 from skdpmic.table.people import check_given_together
 
 
-class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
+class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -192,6 +193,9 @@ class DPForwardSelector(KeptColumns, PrivateMatrixEstimator):
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
+
+    def _further_columns(self):
+        return {"r2": self.r2_path_[self.ranking_ - 1]}
 
     def _shown(self):
         return shown_forward(self)

@@ -10,6 +10,7 @@ from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.no_cache import NeverCached
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import unchanged_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, Terms, shown_scores
 from skdpmic._utils.typing import ColumnLike, Floats, RandomState, TableLike
@@ -243,7 +244,7 @@ class PrivateEstimator(ShownInNotebooks, NeverCached, BaseEstimator):
         return tags
 
 
-class PrivateScores(PrivateEstimator):
+class PrivateScores(ResultsMixin, PrivateEstimator):
     """The scorer and the selector: an estimator that releases scores."""
 
     def _forget(self):
