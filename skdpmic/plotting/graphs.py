@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic.plotting.figures import CHOSEN, axes_for, budget, explain, feature_labels, ink_of, names_of
+from skdpmic._utils.texts import budget, names_of
+from skdpmic.plotting.figures import CHOSEN, axes_for, explain, feature_labels, ink_of
 from skdpmic.plotting.graph_layout import layout
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, budget, explain, in_short, ink_of, label_of
+from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, explain, ink_of, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

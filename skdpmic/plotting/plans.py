@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from skdpmic._utils.texts import in_short
 from skdpmic.planning.plan import planned_releases
 from skdpmic.planning.request import Request, checked
-from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, in_short, ink_of
+from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, ink_of
 from skdpmic.statistics.registry import STATISTICS
 
 if TYPE_CHECKING:

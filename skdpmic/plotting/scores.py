@@ -8,17 +8,8 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_has_scores
-from skdpmic.plotting.figures import (
-    CHOSEN,
-    NOISE,
-    axes_for,
-    budget,
-    explain,
-    feature_labels,
-    in_short,
-    ink_of,
-    names_of,
-)
+from skdpmic._utils.texts import budget, in_short, names_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, axes_for, explain, feature_labels, ink_of
 from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:

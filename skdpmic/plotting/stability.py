@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import in_short, names_of
 from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
-from skdpmic.plotting.figures import axes_for, feature_labels, in_short, names_of
+from skdpmic.plotting.figures import axes_for, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector
+from skdpmic._utils.texts import in_short
 from skdpmic.plotting import ScoresDisplay
-from skdpmic.plotting.figures import CHOSEN, in_short
+from skdpmic.plotting.figures import CHOSEN
 
 colors = pytest.importorskip("matplotlib.colors")
 
