@@ -20,7 +20,7 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
-from skdpmic.statistics.grids.limits import largest_c, largest_size
+from skdpmic.statistics.grids.limits import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_r import (
@@ -28,7 +28,6 @@ from skdpmic.statistics.mic.mic_r import (
     AgainstNumbers,
     closed_plan,
     continuous_plan,
-    grid_size,
     needed_grids,
 )
 from tests.folding import each
