@@ -59,7 +59,7 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     ledger : BudgetLedger, default=None
         Where every `transform` writes its cost, after the data is validated and before anything is drawn.
     random_state : None, int or RandomState, default=None
-        None draws from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
     Attributes
     ----------
