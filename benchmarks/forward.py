@@ -24,7 +24,8 @@ from sklearn.linear_model import LinearRegression
 from tqdm import tqdm
 
 from benchmarks.store import seed_of
-from skdpmic import DPForwardSelector, DPMICSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 K, N_NEW, DELTA = 6, 20_000, 1e-6
 SIZES, EPSILONS, N_TABLES = (1000, 3000, 10_000, 50_000), (0.3, 1.0, 3.0), 40
@@ -73,11 +74,11 @@ def absolute_correlation(X, y):
 
 
 WITHOUT_NOISE = {
-    "forward": lambda: DPForwardSelector(K, epsilon=np.inf),
+    "forward": lambda: PrivateForwardSelector(K, epsilon=np.inf),
     "best single, Pearson": lambda: SelectKBest(absolute_correlation, k=K),
 }
 PRIVATE = {
-    "forward": lambda epsilon: DPForwardSelector(K, epsilon=epsilon, delta=DELTA),
+    "forward": lambda epsilon: PrivateForwardSelector(K, epsilon=epsilon, delta=DELTA),
     "best single, kendall": lambda epsilon: DPMICSelector(K, statistic="kendall", epsilon=epsilon, release="support"),
     "best single, mtv_r": lambda epsilon: DPMICSelector(
         K, statistic="mtv_r", epsilon=epsilon, release="support", bounds=(-4, 4), target_bounds=(-8, 8)

@@ -114,7 +114,7 @@ class Scored:
         if (measure, j) not in self._known:
             records = self._records
             if j is None:
-                scores = records.each_feature(records.scorer(measure, _SOURCE).score, n_jobs=1)
+                scores = records.map_features(records.scorer(measure, _SOURCE).score, n_jobs=1)
             else:
                 scores = records.scores_against(j, measure, (), 1, _SOURCE)
             self._known[measure, j] = to_grid(np.array(scores))

@@ -102,7 +102,7 @@ def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
         if measure not in scores:
             scores[measure] = null_scores(statistic, measure, kind, n, n_tables, rng)
         raw, scale = scores[measure]
-        mechanism = LaplaceMechanism.for_budget(epsilon, 1, measure.steps(Shape(n, [scale])))
+        mechanism = LaplaceMechanism.for_budget(epsilon, 0.0, 1, measure.steps(Shape(n, [scale])))
         law = measure.null_law(n, scale.n_labels if isinstance(scale, Nominal) else None)
         shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law, 9999, 0) <= level).mean())
     return shares

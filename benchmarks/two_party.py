@@ -3,7 +3,7 @@
 Makes results/two_party.csv, and from it docs/images/two_parties.png. For each relationship, number of records and
 epsilon, over tables with noise of their own:
 
-- ours: RandomizedParts at epsilon, then TwoPartyScorer, against the distance correlation of the population;
+- ours: RandomizedResponse at epsilon, then TwoPartyScorer, against the distance correlation of the population;
 - ours, published: the same, and the target published at epsilon, too;
 - PNC as printed: equation 4 with one block, sigma of Theorem 4 at delta = 1e-6, epsilon for each of its two releases,
   against the square of the distance correlation, which is what it estimates, and clamped to [0, 1] in its favour;
@@ -27,7 +27,8 @@ from tqdm import tqdm
 
 from benchmarks.published_pnc import squared_correlation, u_statistic
 from benchmarks.store import seed_of
-from skdpmic import PrivacyLeakWarning, RandomizedParts, TwoPartyScorer, distance_correlation_laplace
+from skdpmic import PrivacyLeakWarning, distance_correlation_laplace
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.distances import histogram_variance, part_centres
 from skdpmic.two_party.weighted_records import Numbers, distance_covariance, distance_variance
 
@@ -98,7 +99,7 @@ def population(kind, n=40_000, n_parts=200):
 def reports_of(x, epsilon, **parameters):
     """What the party that holds x sends."""
     x = x[:, np.newaxis]
-    alice = RandomizedParts(epsilon, BOUNDS, **parameters).fit(x)
+    alice = RandomizedResponse(epsilon, BOUNDS, **parameters).fit(x)
     return alice.to_arrow(alice.transform(x))
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import QuantileTransformer
 
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.plotting import GraphDisplay
 
 # %%

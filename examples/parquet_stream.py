@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from skdpmic import DPMICScorer, count_stream
+from skdpmic import DPMICScorer
+from skdpmic.counting import count_stream
 
 GROUP = 100_000  # rows of a row group, which are in memory at a time
 PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # by the way the table is made

@@ -20,13 +20,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from skdpmic import BudgetLedger, RandomizedParts, TwoPartyScorer
+from skdpmic import BudgetLedger
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 # %%
 # The laboratory
 # --------------
 # What is public comes from a textbook, never from the table: ranges and labels. ``transform`` is called once, and
-# costs ε = 6 for each person with all four measurements: two of these are reported by each, drawn by lot, at 3 each.
+# costs ε = 6 for each person with all four measurements: each reports two of them, chosen at random, at 3 each.
 
 PUBLIC = {
     "bounds": {"iron": (0, 40), "glucose": (2, 20, "log"), "pressure": (80, 200)},
@@ -37,7 +38,7 @@ PUBLIC = {
 def laboratory(folder):
     ledger = BudgetLedger(folder / "laboratory.db", epsilon=6)
     measurements = pd.read_parquet(folder / "measured.parquet")
-    alice = RandomizedParts(epsilon=6.0, **PUBLIC, ledger=ledger).fit(measurements)
+    alice = RandomizedResponse(epsilon=6.0, **PUBLIC, ledger=ledger).fit(measurements)
     reports = alice.transform(measurements)
     pq.write_table(alice.to_arrow(reports), folder / "reports.parquet")
     print(f"laboratory: reported {alice.columns_per_record_} of {alice.n_features_in_} columns a person, ", end="")
@@ -111,7 +112,7 @@ print(reports.slice(0, 4).to_pandas().astype("Int64").to_string())
 # Next to it, what a party would find that has both tables. Intervals hold that in 19 of 20 cases, but for what is lost
 # by telling only in which of eight parts a value lies.
 
-without_noise = RandomizedParts(epsilon=float("inf"), n_parts=200, **PUBLIC).fit(measured)
+without_noise = RandomizedResponse(epsilon=float("inf"), n_parts=200, **PUBLIC).fit(measured)
 as_they_are = without_noise.to_arrow(without_noise.transform(measured))
 truth = TwoPartyScorer().fit(as_they_are, severity).scores_
 

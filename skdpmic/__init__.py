@@ -1,6 +1,7 @@
 """Feature selection under differential privacy, by private Maximal Information Coefficients.
 
-What is public is listed in ``__init__.pyi``, which type checkers read, too. A name is imported when it is used first.
+The public names of the package and of its submodules are in their ``__init__.pyi``, which type checkers also read. A
+name is imported when it is first used.
 """
 
 import lazy_loader

@@ -1,11 +1,6 @@
-from . import counting, datasets, plotting
+from . import causal, correlation, counting, datasets, plotting, two_party
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
-from .causal.private_pc import PrivatePC
-from .correlation.forward_selector import DPForwardSelector
-from .correlation.private_correlation import PrivateCorrelation
-from .counting.sketch import RangeGridSketch
-from .counting.streams import count_stream
 from .pairs.conditional import conditional_kendall_laplace, conditional_spearman_laplace
 from .pairs.mic import mic_e_laplace, mic_r_geometric, mic_r_laplace
 from .pairs.mtv import mtv_r_laplace
@@ -20,35 +15,30 @@ from .release.bounds.learnt_bounds import private_bounds
 from .search.cost_of_searches import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from .selection.select_k_best import PrivateSelectKBest
 from .selection.selector import DPMICSelector
 from .statistics.mic.characteristic import characteristic_matrix
 from .statistics.mic.many_pairs import mic_cross, mic_pairs
 from .statistics.mic.mic_e import mic_e
 from .statistics.mic.mic_r import mic_r
 from .statistics.mtv.mtv_r import mtv_r
-from .two_party.randomized_response import RandomizedParts
-from .two_party.two_party_scorer import TwoPartyScorer
 
 __version__: str
 
 __all__ = [
     "BudgetError",
     "BudgetLedger",
-    "DPForwardSelector",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
-    "PrivateCorrelation",
     "PrivateGridSearch",
-    "PrivatePC",
-    "RandomizedParts",
-    "RangeGridSketch",
-    "TwoPartyScorer",
+    "PrivateSelectKBest",
+    "causal",
     "characteristic_matrix",
     "chatterjee_laplace",
     "conditional_kendall_laplace",
     "conditional_spearman_laplace",
-    "count_stream",
+    "correlation",
     "counting",
     "datasets",
     "distance_correlation_laplace",
@@ -69,4 +59,5 @@ __all__ = [
     "private_bounds",
     "search_cost",
     "spearman_laplace",
+    "two_party",
 ]

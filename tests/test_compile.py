@@ -10,7 +10,8 @@ from tests.processes import PACKAGE, read_only, run
 
 FITS = """
 import numpy as np
-from skdpmic import DPMICScorer, DPMICSelector, PrivatePC, mic_e
+from skdpmic import DPMICScorer, DPMICSelector, mic_e
+from skdpmic.causal import PrivatePC
 from skdpmic._utils.jit import KERNELS
 from skdpmic.statistics.registry import STATISTICS
 X = np.random.default_rng(1).random((200, 3))

@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 
 import skdpmic
+from tests.public import NAMES, PACKAGES
 
-STUB = ast.parse(Path(skdpmic.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-SUBPACKAGES = {"counting", "datasets", "plotting"}
+SUBMODULES = ["causal", "correlation", "counting", "datasets", "plotting", "two_party"]
+STUBS = {
+    package: ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8")) for package in PACKAGES
+}
 IMPORTS = [
-    (alias.name, f"skdpmic.{node.module}" if node.module else "skdpmic")
-    for node in STUB.body
+    (package, alias.name, f"{package.__name__}.{node.module or ''}".removesuffix("."))
+    for package, stub in STUBS.items()
+    for node in stub.body
     if isinstance(node, ast.ImportFrom)
     for alias in node.names
 ]
@@ -30,35 +34,47 @@ def modules_after(code):
     return set(in_new_process(f"{code}\nimport sys\nprint(*sys.modules)").split())
 
 
-def test_type_checkers_and_users_see_the_same_names():
+def test_the_submodules_are_public():
+    assert [package.__name__ for package in PACKAGES] == ["skdpmic", *(f"skdpmic.{name}" for name in SUBMODULES)]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_type_checkers_and_users_see_the_same_names(package):
     (listed,) = (
         ast.literal_eval(node.value)
-        for node in STUB.body
+        for node in STUBS[package].body
         if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
     )
-    assert listed == skdpmic.__all__ == sorted(name for name, _ in IMPORTS)
+    assert sorted(listed) == package.__all__ == sorted(name for of, name, _ in IMPORTS if of is package)
 
 
-@pytest.mark.parametrize("name, module", IMPORTS)
-def test_every_name_is_what_the_stub_says(name, module):
-    public = getattr(skdpmic, name)
+@pytest.mark.parametrize("package, name, module", IMPORTS, ids=lambda value: getattr(value, "__name__", value))
+def test_every_name_is_what_the_stub_says(package, name, module):
+    public = getattr(package, name)
     assert public is getattr(importlib.import_module(module), name)
-    assert name in dir(skdpmic)
-    if name not in SUBPACKAGES:
+    assert name in dir(package)
+    if callable(public):
         assert public.__module__ == module
         assert pickle.loads(pickle.dumps(public)) is public
         assert public.__doc__
 
 
+def test_no_name_has_two_places():
+    names = [name.rpartition(".")[2] for name in NAMES]
+    assert len(names) == len(set(names))
+
+
 def test_what_is_not_there_is_not_found():
     assert not hasattr(skdpmic, "mine")
+    assert not hasattr(skdpmic, "PrivatePC")
     with pytest.raises(ImportError, match="mine"):
         from skdpmic import mine  # noqa: F401
 
 
 def test_the_package_itself_imports_nothing_heavy():
     heavy = {"joblib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
-    assert not modules_after("import skdpmic; dir(skdpmic)") & heavy
+    submodules = "".join(f"; dir(skdpmic.{name})" for name in SUBMODULES)
+    assert not modules_after(f"import skdpmic; dir(skdpmic){submodules}") & heavy
 
 
 def test_a_name_imports_what_it_needs_only():
@@ -67,22 +83,26 @@ def test_a_name_imports_what_it_needs_only():
     assert not after & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
 
 
-@pytest.mark.slow
-def test_subpackages_are_attributes():
-    code = "import skdpmic; print(skdpmic.plotting.__name__, skdpmic.counting.__name__, skdpmic.datasets.__name__)"
-    assert in_new_process(code).split() == ["skdpmic.plotting", "skdpmic.counting", "skdpmic.datasets"]
+def test_names_of_submodules_are_there_after_the_package_alone_is_imported():
+    code = "import skdpmic; print(skdpmic.causal.PrivatePC.__name__, skdpmic.counting.merge_all.__name__)"
+    assert in_new_process(code).split() == ["PrivatePC", "merge_all"]
 
 
 @pytest.mark.slow
-def test_a_star_brings_all_names():
-    code = "before = set(dir()) | {'before'}\nfrom skdpmic import *\nprint(*sorted(set(dir()) - before))"
-    assert in_new_process(code).split() == skdpmic.__all__
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_a_star_brings_all_names(package):
+    code = f"before = set(dir()) | {{'before'}}\nfrom {package.__name__} import *\nprint(*sorted(set(dir()) - before))"
+    assert in_new_process(code).split() == package.__all__
 
 
-def test_help_lists_all_names():
-    page = pydoc.plain(pydoc.render_doc(skdpmic))
-    assert [name for name in skdpmic.__all__ if name not in page] == []
-    assert skdpmic.__version__ in page
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_help_lists_all_names(package):
+    page = pydoc.plain(pydoc.render_doc(package))
+    assert [name for name in package.__all__ if name not in page] == []
+
+
+def test_help_shows_the_version():
+    assert skdpmic.__version__ in pydoc.plain(pydoc.render_doc(skdpmic))
 
 
 @pytest.mark.slow

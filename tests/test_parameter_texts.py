@@ -9,27 +9,42 @@ import re
 from collections import defaultdict
 
 import pytest
-from sklearn.base import BaseEstimator
 
-import skdpmic
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
+ESTIMATORS = (
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateForwardSelector,
+    PrivateGridSearch,
+    PrivatePC,
+    PrivateSelectKBest,
+    RandomizedResponse,
+    TwoPartyScorer,
+)
 # Estimators whose texts differ from those of all others, each of them by itself or several alike.
 OWN_TEXTS = {
     "B": [],
-    "bounds": ["RandomizedParts"],  # equal parts, never from the data
-    "c": [],
-    "categories": ["DPMICScorer DPMICSelector", "PrivatePC", "RandomizedParts"],
-    "classes": ["DPForwardSelector", "TwoPartyScorer"],  # two at most; never from the data
-    "correction": [],
-    "delta": ["DPMICScorer", "DPMICSelector"],  # which need none
-    "epsilon": ["PrivateGridSearch", "RandomizedParts", "TwoPartyScorer"],  # of what is said there
-    "k": [],
-    "ledger": ["PrivateGridSearch", "RandomizedParts", "TwoPartyScorer"],
-    "max_rows_per_group": ["DPMICScorer DPMICSelector"],  # which say how many are best for each statistic
-    "mechanism": ["DPMICSelector"],  # with names only
+    "bounds": ["RandomizedResponse"],  # equal parts, never from the data
+    "c": ["DPMICScorer"],  # which may have noisy tables
+    "categories": ["DPMICScorer DPMICSelector PrivateSelectKBest", "PrivatePC", "RandomizedResponse"],
+    "classes": ["PrivateForwardSelector", "TwoPartyScorer"],  # two at most; never from the data
+    "correction": ["DPMICScorer"],  # the same
+    "delta": ["DPMICScorer DPMICSelector", "PrivateSelectKBest"],  # which need none
+    "epsilon": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],  # of what is said there
+    "k": ["PrivateSelectKBest"],  # whose noise grows with it
+    "ledger": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],
+    "max_rows_per_group": [
+        "DPMICScorer DPMICSelector PrivateSelectKBest"
+    ],  # say what is best
+    "mechanism": ["DPMICSelector"],  # which has no noisy tables
     "n_jobs": ["PrivateGridSearch"],  # fits
     "random_state": ["PrivateGridSearch"],  # subsets too
-    "statistic": ["TwoPartyScorer"],
+    "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # by default another one
     "target_bounds": ["TwoPartyScorer"],  # not always needed
     "verbose": ["PrivateGridSearch"],  # counts fits
 }
@@ -45,11 +60,9 @@ def texts(estimator):
 def estimators_by_text():
     """Of each parameter that at least two estimators have: their names, by text."""
     found = defaultdict(lambda: defaultdict(set))
-    for name in skdpmic.__all__:
-        kind = getattr(skdpmic, name)
-        if inspect.isclass(kind) and issubclass(kind, BaseEstimator):
-            for parameter, text in texts(kind).items():
-                found[parameter][text].add(name)
+    for estimator in ESTIMATORS:
+        for parameter, text in texts(estimator).items():
+            found[parameter][text].add(estimator.__name__)
     return {parameter: by_text for parameter, by_text in found.items() if sum(map(len, by_text.values())) > 1}
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.causal.networks import network
 from benchmarks.store import completed
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.graphs import cpdag_of, skeleton_f1, structural_hamming_distance
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from tqdm import tqdm
 
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 
 N_COLUMNS, TAUS, PER_COLUMN = (10, 20), (0.1, 0.3), (100, 300, 1000)
 N_TABLES = 20

@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from benchmarks.causal.networks import Network, network
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.causal import table_tests as tables
 from skdpmic.causal.graphs import skeleton_of, structural_hamming_distance
 

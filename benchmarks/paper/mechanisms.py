@@ -91,7 +91,7 @@ def configuration(data_set, n, method, epsilon, runs):
 def laplace_scale(mechanism, noise, n, epsilon):
     if noise == "shipped":
         sensitivity = mic_e_sensitivity(n, n**0.6) if mechanism == "MICe-Lap" else mic_r_sensitivity(n)
-        return LaplaceMechanism.for_budget(epsilon, 1, grid_sensitivity(sensitivity, 0)).noise_scale
+        return LaplaceMechanism.for_budget(epsilon, 0.0, 1, grid_sensitivity(sensitivity, 0)).noise_scale
     if mechanism == "MICe-Lap":
         return n**0.6 * (2 * math.log2(n) + 4.8) / n / epsilon
     return (4 * math.log2(n) + 6) / n / epsilon

@@ -22,7 +22,8 @@ from benchmarks.selection import report
 from benchmarks.selection.related_tables import TABLES
 from benchmarks.selection.ways import DELTA, EPSILONS, NOT_PRIVATE
 from benchmarks.store import completed
-from skdpmic import DPForwardSelector, DPMICSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 20
@@ -100,7 +101,7 @@ def selector(table, way, **noise):
         public = {"categories": table.features.get("categories")}
         if table.n_classes is not None:
             public["classes"] = table.target["classes"]
-        return DPForwardSelector(table.k, delta=DELTA, **public, **noise)
+        return PrivateForwardSelector(table.k, delta=DELTA, **public, **noise)
     public = {"statistic": "mtv_r", "release": "support", **table.features, **table.target}
     return DPMICSelector(table.k, redundancy=REDUNDANCIES[way], **public, **noise)
 

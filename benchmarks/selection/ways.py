@@ -114,7 +114,7 @@ def noise_scale(mechanism, epsilon, k, d, sensitivity):
     if mechanism == SUPPORT:
         return OneShotTopK.for_budget(epsilon, k, steps).noise_scale
     if mechanism == EVEN:
-        return LaplaceMechanism.for_budget(epsilon, d, steps).noise_scale
+        return LaplaceMechanism.for_budget(epsilon, 0.0, d, steps).noise_scale
     return GaussianMechanism.for_budget(epsilon, DELTA, d, steps).noise_scale
 
 

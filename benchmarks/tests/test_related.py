@@ -14,7 +14,8 @@ import pandas
 
 from benchmarks.selection import related
 from benchmarks.selection.related_tables import TABLES, RelatedTable
-from skdpmic import DPForwardSelector, DPMICSelector
+from skdpmic import DPMICSelector
+from skdpmic.correlation import PrivateForwardSelector
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,7 +88,7 @@ def test_ways_are_the_selectors_of_the_package(small_tables, name):
     assert len(chosen & {"a", "copy"}) == 1
     assert len(chosen & {"b", "group"}) == 1
     if name != "three classes":
-        assert isinstance(related.selector(table, related.MATRIX, epsilon=1), DPForwardSelector)
+        assert isinstance(related.selector(table, related.MATRIX, epsilon=1), PrivateForwardSelector)
 
 
 def test_no_row_is_learned_from_and_predicted(small_tables):

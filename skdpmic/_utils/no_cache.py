@@ -21,7 +21,7 @@ def fresh_nonce():
     return os.urandom(16)
 
 
-class NeverCached:
+class NoCacheMixin:
     """An estimator whose every hash is new. Its copies and its pickle are as without this class."""
 
     def __getstate__(self):

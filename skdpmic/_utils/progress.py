@@ -28,7 +28,7 @@ class Progress:
         """How joblib is to return results: those that are to be counted, as they come."""
         return "generator" if self._verbose else "list"
 
-    def through(self, results, total, unit, size=None):
+    def track(self, results, total, unit, size=None):
         """The results, one after the other, and a line now and then.
 
         Parameters

@@ -67,7 +67,7 @@ def refuse_dates(data, name):
     """
     with_dates = [label for label, column in _columns(data) if holds_dates(column)]
     if with_dates:
-        where = "" if with_dates == [None] else f" in columns {some(with_dates)}"
+        where = "" if with_dates == [None] else f" in columns {abbreviated(with_dates)}"
         raise ValueError(
             f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
             "public date and divide by a unit of your own, for instance "
@@ -140,10 +140,10 @@ def refuse_repeated(names, allowed):
     """Raise if names of columns do not tell them apart; names that are no text are not used as such."""
     repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
     if repeated:
-        raise ValueError(f"{allowed}, got several named {some(repeated)}.")
+        raise ValueError(f"{allowed}, got several named {abbreviated(repeated)}.")
 
 
-def some(labels):
+def abbreviated(labels):
     """Labels as text: all of them, or the first few and how many more."""
     shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
     return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")

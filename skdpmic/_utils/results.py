@@ -28,9 +28,9 @@ class ResultsMixin:
             - `score`: its released score;
             - `lower`, `upper`: the 95% interval for the score without noise, as of `scores_interval`;
             - `p_value`: as of `p_values`, not corrected for there being several features;
-            - `r2`: with :class:`DPForwardSelector`, the R squared of a linear model with this feature and those before
-              it, as in `r2_path_`;
-            - `n_reported`: with :class:`TwoPartyScorer`, how many records reported it;
+            - `r2`: with :class:`skdpmic.correlation.PrivateForwardSelector`, the R squared of a linear model with this
+              feature and those before it, as in `r2_path_`;
+            - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, how many records reported it;
             - `chosen`: whether a selector keeps it, with the `k`, `threshold` or `fdr` that it has now.
 
         Raises

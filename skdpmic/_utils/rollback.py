@@ -4,7 +4,7 @@ import contextlib
 
 
 @contextlib.contextmanager
-def unchanged_on_error(thing):
+def rollback_on_error(thing):
     """Give `thing` back the attributes that it had before, if the block raises."""
     before = vars(thing).copy()
     try:

@@ -47,7 +47,7 @@ _STYLE = """
 
 
 @dataclass(frozen=True)
-class Terms:
+class ReleaseTerms:
     """What is public about a release, as it was when it was made: parameters may have been set anew since."""
 
     statistic: str
@@ -67,7 +67,7 @@ class Column(NamedTuple):
     kind: str = "text"  # or "number" or "mark"
 
 
-class Shown(NamedTuple):
+class Summary(NamedTuple):
     """What is shown of a release."""
 
     facts: list  # pairs of a name and a text
@@ -79,7 +79,7 @@ class Shown(NamedTuple):
 
 
 class ShownInNotebooks:
-    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Shown`, once it is fitted."""
+    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Summary`, once it is fitted."""
 
     @property
     def _repr_html_(self):
@@ -112,11 +112,11 @@ def shown_scores(estimator):
         released = f"scores of {features}, by {terms.statistic}"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
-    return Shown(facts, _broken(terms), _features(estimator), _ranked(estimator)[:n_rows], is_chosen, "feature")
+    return Summary(facts, _broken(terms), _features(estimator), _ranked(estimator)[:n_rows], is_chosen, "feature")
 
 
 def shown_forward(selector):
-    """The order of the features of a :class:`DPForwardSelector`."""
+    """The order of the features of a :class:`PrivateForwardSelector`."""
     released = (
         f"Kendall's correlations of {_many(selector.n_features_in_, 'feature')} and the target, from which the order "
         "of the features follows"
@@ -124,7 +124,7 @@ def shown_forward(selector):
     chosen, is_chosen = _choice(selector)
     columns = [*_features(selector), _numbers("R² with those before it", selector._further_columns()["r2"])]
     facts = _facts(selector, released, noisy="correlation") + chosen
-    return Shown(facts, _broken(selector._terms), columns, _ranked(selector), is_chosen, "feature")
+    return Summary(facts, _broken(selector._terms), columns, _ranked(selector), is_chosen, "feature")
 
 
 def shown_correlations(estimator):
@@ -141,7 +141,7 @@ def shown_correlations(estimator):
     released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
-    return Shown(facts, _broken(estimator._terms), columns, order, unit="pair")
+    return Summary(facts, _broken(estimator._terms), columns, order, unit="pair")
 
 
 def shown_graph(estimator):
@@ -153,7 +153,7 @@ def shown_graph(estimator):
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
     except AttributeError as error:  # of parameters that were set since
-        return Shown([*facts, ("Edges", str(error))], _broken(estimator._terms))
+        return Summary([*facts, ("Edges", str(error))], _broken(estimator._terms))
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
     columns = [
@@ -163,7 +163,7 @@ def shown_graph(estimator):
         Column("largest p-value", [f"{p_values[edge]:.1g}" for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
-    return Shown(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
+    return Summary(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
 
 
 def shown_search(search, broken_by):
@@ -178,11 +178,11 @@ def shown_search(search, broken_by):
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
     ]
-    return Shown(facts, _reasons(broken_by, search.privacy_spent_[0]))
+    return Summary(facts, _reasons(broken_by, search.privacy_spent_[0]))
 
 
 def shown_reports(transformer):
-    """What each `transform` of a :class:`RandomizedParts` releases."""
+    """What each `transform` of a :class:`RandomizedResponse` releases."""
     n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
     epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
     broken = _reasons(["random_state"] if is_seeded else [], epsilon)
@@ -198,7 +198,7 @@ def shown_reports(transformer):
         Column("column", names_of(transformer)),
         Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
-    return Shown(facts, broken, columns, np.arange(d), unit="column")
+    return Summary(facts, broken, columns, np.arange(d), unit="column")
 
 
 def shown_two_party(scorer):
@@ -216,7 +216,7 @@ def shown_two_party(scorer):
         facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
     broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
     broken = _reasons(broken_by, max(of_reports, of_target))
-    return Shown(facts, broken, _features(scorer), _ranked(scorer), unit="feature")
+    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature")
 
 
 def _facts(estimator, released, noisy="score"):

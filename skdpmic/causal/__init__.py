@@ -1,1 +1,5 @@
-"""Causal structure under differential privacy: independence tests on noisy releases, and the PC algorithm on them."""
+"""Causal discovery: which columns cause which, under differential privacy."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -22,7 +22,7 @@ class CorrelationTests:
     ----------
     noisy_correlation : ndarray of shape (n_columns, n_columns)
         Kendall's tau-a with independent noise on each, and a diagonal of ones.
-    untied_shares : ndarray of shape (n_columns,)
+    untied_fraction : ndarray of shape (n_columns,)
         Shares of pairs of records that are not tied, with noise.
     noise_scale : float
         Standard deviation of the noise on each.
@@ -39,9 +39,9 @@ class CorrelationTests:
     (True, 1.0)
     """
 
-    def __init__(self, noisy_correlation, untied_shares, noise_scale, n_samples):
+    def __init__(self, noisy_correlation, untied_fraction, noise_scale, n_samples):
         noise_scale, self._n = min(noise_scale, 1.0), n_samples
-        shares = known_shares(untied_shares, noise_scale)
+        shares = known_shares(untied_fraction, noise_scale)
         correlation, noise = among_untied(noisy_correlation, shares, noise_scale)
         self._correlation = _regular(nearest_correlation(correlation), noise)
         self._tied = 2 - shares

@@ -4,25 +4,25 @@ import math
 import warnings
 from typing import Literal, Self
 
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
-from skdpmic.causal.found_graph import FoundGraph
+from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.table_noise import NoisyTwoWayTables
-from skdpmic.causal.table_release import TwoWayTables
+from skdpmic.causal.table_release import TwoWayTablesRelease
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.causal.ties import declared_to_repeat, warn_of_declared_ties, warn_of_released_ties
+from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
 from skdpmic.table.frames import as_frame, is_frame, row_of_zeros
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_features_of_one_kind
+from skdpmic.table.reading import open_records, read_features_of_one_kind
 
 _DROWNS = 1 / 3  # as of a correlation
 
 
-class PrivatePC(FoundGraph, PrivateMatrixEstimator):
+class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     """Causal structure of a table by the PC algorithm, from one differentially private release.
 
     The PC algorithm asks which columns are independent given which others, and draws the graph of causes that says the
@@ -76,9 +76,9 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
     kind_ : {"numeric", "categorical"}
         What the columns hold, which decides on the release.
     noisy_correlation_ : ndarray of shape (n_features, n_features)
-        What was released of a table of numbers, with `untied_shares_`: tau-a of each pair of columns, as by
-        :class:`PrivateCorrelation`.
-    untied_shares_ : ndarray of shape (n_features,)
+        What was released of a table of numbers, with `untied_fraction_`: tau-a of each pair of columns, as by
+        :class:`skdpmic.correlation.PrivateCorrelation`.
+    untied_fraction_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with noise, for each column; of a table of numbers.
     noisy_tables_ : dict of (int, int) to ndarray of shape (n_labels_i + 2, n_labels_j + 2)
         What was released of a table of labels: for columns ``i < j``, the number of records with each two labels, with
@@ -97,8 +97,8 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
 
     See Also
     --------
-    PrivateCorrelation : The correlations by themselves.
-    DPForwardSelector : Chooses features for a target, from such a matrix.
+    skdpmic.correlation.PrivateCorrelation : The correlations by themselves.
+    skdpmic.correlation.PrivateForwardSelector : Chooses features for a target, from such a matrix.
     skdpmic.plotting.GraphDisplay : The picture of the graph.
 
     Notes
@@ -128,7 +128,7 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivatePC
+    >>> from skdpmic.causal import PrivatePC
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 2] += X[:, 0] + X[:, 1]
@@ -200,22 +200,22 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the noise drowns everything, or delta is above ``1 / n_samples``; or if a table of numbers has columns
-            whose types are boolean, integer or categorical, as many ties make edges that are not there. All this
-            before the charge. After it, if the released `untied_shares_` show other columns with many ties.
+            If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers has
+            columns whose types are boolean, integer or categorical, as many ties make edges that are not there. All
+            this before the charge. After it, if the released `untied_fraction_` show other columns with many ties.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = as_frame(X).to_native() if is_frame(X) else X
             records, measure = self._read(X, y, groups)
             declared, names = self._declared_to_repeat(X), getattr(self, "feature_names_in_", None)
-            warn_of_declared_ties(declared, names, stacklevel=2)
+            warn_about_declared_ties(declared, names, stacklevel=2)
             self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
         # Where warnings are errors, what has been paid for is kept.
         if self.kind_ == "numeric":
-            warn_of_released_ties(self.untied_shares_, self.noise_scale_, names, stacklevel=2, but=declared)
+            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
         return self
 
     def noise_scale_for(
@@ -249,7 +249,8 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
 
     def _records(self, X, y):
         refuse_dask_of_ranks(X)
-        records = read_features_of_one_kind(self, X)
+        facts = self._facts()
+        records = read_features_of_one_kind(open_records(facts, X, self), facts, X)
         refuse_one_column(self, records)
         self.kind_ = "numeric" if records.scales[0] is None else "categorical"
         return records
@@ -257,32 +258,34 @@ class PrivatePC(FoundGraph, PrivateMatrixEstimator):
     def _declared_to_repeat(self, X):
         return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
-    def _way(self, n_features):
-        return super()._way(n_features) if self.kind_ == "numeric" else TwoWayTables(self.epsilon, self.delta)
+    def _release_for(self, n_features):
+        if self.kind_ == "numeric":
+            return super()._release_for(n_features)
+        return TwoWayTablesRelease(self.epsilon, self.delta)
 
     @property
-    def _computed(self) -> str:
-        return self.statistic if self.kind_ == "numeric" else "two-way tables"
+    def _computed(self) -> str:  # type: ignore[override]
+        return "kendall" if self.kind_ == "numeric" else "two-way tables"
 
-    def _keep(self, released, way, measure, shape):
-        super()._keep(released, way, measure, shape)
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
         self._tests = self._kept = None
 
     def _make_tests(self):
         n, each = self._terms.n_protected, self._terms.rows_per_person or 1
         if self.kind_ == "numeric":
-            return CorrelationTests(self.noisy_correlation_, self.untied_shares_, self.noise_scale_, n)
+            return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)
 
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if self.kind_ == "numeric":
-            super()._warn_of_noise(way, mechanism, measure, shape, stacklevel + 1)
+            super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
             return
         most_cells = math.prod(sorted(mechanism.sizes)[-2:])
         of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples
         if of_shares > _DROWNS:
             warnings.warn(
-                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, the noise on each of the {most_cells:,} counts of a two-way table "
                 f"has a standard deviation of {mechanism.noise_scale:.2g}. It falls as epsilon grows and as n_features "
                 "falls, and counts for less as n_samples grows: noise_scale_for tells how large it is.",

@@ -52,6 +52,8 @@ class NoisyTwoWayTables:
     sizes: tuple
     n: int
 
+    name = "gaussian"
+
     @classmethod
     def for_budget(cls, epsilon, delta, sizes, n, rows_per_group=1):
         """The mechanism that releases the tables of columns with so many parts, with budget (epsilon, delta)."""

@@ -8,34 +8,32 @@ from skdpmic.causal.two_way_tables import as_tables, two_way_counts
 
 
 @dataclass(frozen=True)
-class TwoWayTables:
+class TwoWayTablesRelease:
     """A release, as those in `release/kinds.py`, that publishes the tables of each two of the nominal columns."""
 
     epsilon: float
     delta: float
+
+    publishes = "tables"
+    k = None
 
     @property
     def cost(self):
         """What the ledger is charged."""
         return Cost.concentrated(self.epsilon, self.delta)
 
-    def measure(self, statistic, B, c, n, n_classes):
-        """Counts, which no statistic changes."""
-        return statistic
-
     def mechanism(self, measure, shape):
         """The noise."""
         sizes = [scale.n_parts for scale in shape.scales]
         return NoisyTwoWayTables.for_budget(self.epsilon, self.delta, sizes, shape.n_samples, shape.rows_per_group)
 
-    def release(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        columns = records.each_feature(_codes, n_jobs)
+        columns = records.map_features(_codes, n_jobs)
         counts = two_way_counts(columns, mechanism.sizes, n_jobs, records.progress)
         return {
             "noisy_tables_": as_tables(mechanism.release(counts, source), mechanism.sizes),
             "noise_scale_": mechanism.noise_scale,
-            "_mechanism": mechanism,  # public numbers
         }
 
 

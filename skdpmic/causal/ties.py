@@ -8,7 +8,7 @@ import warnings
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.readable import some
+from skdpmic._utils.readable import abbreviated
 from skdpmic.correlation.matrices import known_shares
 from skdpmic.table.frames import as_frame, is_frame
 
@@ -38,7 +38,7 @@ def _repeats(dtype):
     return dtype.is_integer() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)
 
 
-def warn_of_declared_ties(columns, names, stacklevel):
+def warn_about_declared_ties(columns, names, stacklevel):
     """Warn, before the charge, of columns from :func:`declared_to_repeat`."""
     if columns:
         warnings.warn(
@@ -48,17 +48,17 @@ def warn_of_declared_ties(columns, names, stacklevel):
         )
 
 
-def warn_of_released_ties(untied_shares, noise_scale, names, stacklevel, *, but):
+def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *, but):
     """Warn, after the release, of columns of whose pairs many are tied, as the noisy shares show; not of some."""
-    shares = known_shares(untied_shares, min(noise_scale, 1.0))
+    shares = known_shares(untied_fraction, min(noise_scale, 1.0))
     columns = [j for j in np.flatnonzero(shares < _FEW_TIES).tolist() if j not in but]
     if columns:
         warnings.warn(
-            f"untied_shares_ of {_named(columns, names)} are below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
+            f"untied_fraction_ of {_named(columns, names)} is below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
             f"{_WAY_ROUND} That is a release of its own; this one is paid for, and kept.",
             stacklevel=stacklevel + 1,
         )
 
 
 def _named(columns, names):
-    return some([j if names is None else str(names[j]) for j in columns])
+    return abbreviated([j if names is None else str(names[j]) for j in columns])

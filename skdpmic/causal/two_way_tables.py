@@ -34,7 +34,7 @@ def two_way_counts(columns, sizes, n_jobs=None, progress=SILENT):
         counts = parallel(delayed(_of_row)(columns, sizes, i) for i in rows)
     n_pairs = len(columns) * (len(columns) - 1) // 2
     return np.concatenate(
-        [table for row in progress.through(counts, n_pairs, "pairs of columns", size=len) for table in row]
+        [table for row in progress.track(counts, n_pairs, "pairs of columns", size=len) for table in row]
     )
 
 

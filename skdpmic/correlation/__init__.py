@@ -1,1 +1,5 @@
-"""Correlations of all columns of a table, and forward selection by them."""
+"""A private correlation matrix of all columns, and forward selection of features from it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

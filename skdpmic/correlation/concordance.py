@@ -32,7 +32,7 @@ def concordances(ranks, n_jobs=None, progress=SILENT):
     else:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
         rows = parallel(delayed(_of_row)(ranks, i) for i in places)
-    rows = progress.through(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
+    rows = progress.track(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
     return np.array([total for row in rows for total in row], dtype=np.int64)
 
 

@@ -25,6 +25,8 @@ class NoisyConcordances:
     scale: int
     n_pairs: int
 
+    name = "gaussian"
+
     @classmethod
     def for_budget(cls, epsilon, delta, n_columns, n, rows_per_group=1):
         """The mechanism that releases the sums of so many columns and records with budget (epsilon, delta)."""

@@ -1,22 +1,22 @@
 """Private choice of features that add to one another: forward selection from one noisy matrix."""
 
+from dataclasses import replace
 from typing import Literal, Self
-
-import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks
 from skdpmic.correlation.matrices import forward_order, nearest_correlation
-from skdpmic.selection.column_selection import KeptColumns, check_k, n_to_keep, warn_of_k
+from skdpmic.release.kinds import places
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.table.people import check_given_together
 
 
-class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
+class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEstimator):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -68,7 +68,7 @@ class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
         `noisy_correlation_`.
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
-    untied_shares_ : ndarray of shape (n_features + 1,)
+    untied_fraction_ : ndarray of shape (n_features + 1,)
         Share of the pairs of records whose values differ, with the same noise, for each feature and the target.
     noise_scale_ : float
         Standard deviation of the noise on each correlation: about ``9 (n_features + 1) / n_samples`` at epsilon=1 and
@@ -101,12 +101,12 @@ class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPForwardSelector
+    >>> from skdpmic.correlation import PrivateForwardSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 4))
     >>> X[:, 1] = X[:, 0] + 0.1 * X[:, 1]  # nearly a copy
     >>> y = 2 * X[:, 0] + X[:, 2] + rng.normal(size=20_000)
-    >>> selector = DPForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> selector = PrivateForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
     >>> selector.get_support()[[2, 3]].tolist(), int(selector.get_support().sum())
     ([True, False], 2)
     >>> selector.set_params(k=3).transform(X).shape  # costs nothing more
@@ -173,7 +173,7 @@ class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
         UserWarning
             If the noise drowns everything, delta is above ``1 / n_samples``, or k is above the number of features.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
@@ -183,16 +183,25 @@ class DPForwardSelector(ResultsMixin, KeptColumns, PrivateMatrixEstimator):
         super()._check_parameters()
         check_k(self.k)
 
-    def _warn(self, n_features, stacklevel):
-        super()._warn(n_features, stacklevel + 1)
-        warn_of_k(self.k, n_features, stacklevel + 1)
+    def _facts(self):
+        return replace(super()._facts(), classes=self.classes)
 
-    def _keep(self, released, way, measure, shape):
-        super()._keep(released, way, measure, shape)
+    def _records(self, X, y):
+        refuse_dask_of_ranks(X)
+        records = super()._records(X, y)
+        if records.n_classes is not None and records.n_classes > 2:
+            raise ValueError(f"classes must be 2 labels, as more than that have no order, got {records.n_classes}.")
+        return records
+
+    def _warn(self, shape, stacklevel):
+        super()._warn(shape, stacklevel + 1)
+        warn_about_k(self.k, shape.n_features, stacklevel + 1)
+
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
-        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_shares_, self.noise_scale_)
-        self.ranking_ = np.empty(len(order), dtype=np.int64)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
+        order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_)
+        self.ranking_ = places(order)
 
     def _further_columns(self):
         return {"r2": self.r2_path_[self.ranking_ - 1]}

@@ -6,35 +6,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdpmic._utils.readable import is_dask_collection
-from skdpmic._utils.typing import ColumnLike
 from skdpmic.budget.filters import Cost
 from skdpmic.correlation.concordance import concordances
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, mid_ranks
 from skdpmic.statistics.ranks.statistic import in_order
+from skdpmic.table.facts import PublicFacts
 
 _DROWNS = 1 / 3  # standard deviation of the noise: a correlation of 1 is three of them from 0
 
 
 @dataclass(frozen=True)
-class NoisyMatrix:
+class KendallRelease:
     """A release, as those in `release/kinds.py`, that publishes all correlations of the columns of a table."""
 
     epsilon: float
     delta: float
     n_columns: int
 
+    publishes = "matrix"
+    k = None
+
     @property
     def cost(self):
         """What the ledger is charged."""
         return Cost.concentrated(self.epsilon, self.delta)
-
-    def measure(self, statistic, B, c, n, n_classes):
-        """Kendall's correlation, for which more than two classes have no order."""
-        if n_classes is not None and n_classes > 2:
-            raise ValueError(f"classes must be 2 labels, as more than that have no order, got {n_classes}.")
-        return statistic
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -44,9 +41,9 @@ class NoisyMatrix:
             self.epsilon, self.delta, self.n_columns, shape.n_samples, shape.rows_per_group
         )
 
-    def release(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        ranks = records.each_feature(_ranks, n_jobs)
+        ranks = records.map_features(_ranks, n_jobs)
         if records.target is not None:
             ranks.append(mid_ranks(records.target.values))
         sums = concordances(ranks, n_jobs, records.progress)
@@ -55,12 +52,7 @@ class NoisyMatrix:
         noisy[above] = noisy.T[above] = mechanism.release(sums, source)
         untied = noisy.diagonal().copy()
         np.fill_diagonal(noisy, 1.0)
-        return {
-            "noisy_correlation_": noisy,
-            "untied_shares_": untied,
-            "noise_scale_": mechanism.noise_scale,
-            "_mechanism": mechanism,  # public numbers
-        }
+        return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}
 
 
 def _ranks(column, scale):
@@ -70,10 +62,7 @@ def _ranks(column, scale):
 class PrivateMatrixEstimator(PrivateEstimator):
     """An estimator that releases a noisy matrix of Kendall's correlations, and what follows from it."""
 
-    # Parameters of other estimators that are of no use here, or the same for all.
-    statistic, mechanism = "kendall", "gaussian"
-    bounds = target_bounds = correction = B = c = None
-    classes: ColumnLike | None = None
+    _computed = "kendall"
     _n_targets = 0  # columns of the matrix that are not features
 
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
@@ -100,24 +89,25 @@ class PrivateMatrixEstimator(PrivateEstimator):
         budget = (self.epsilon, self.delta, n_columns, int(n_samples) * each, each)
         return NoisyConcordances.for_budget(*budget).noise_scale
 
-    def _records(self, X, y):
-        refuse_dask_of_ranks(X)
-        return super()._records(X, y)
+    def _facts(self):
+        return PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
 
-    def _way(self, n_features):
-        return NoisyMatrix(self.epsilon, self.delta, n_features + self._n_targets)
+    def _release_for(self, n_features):
+        return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
 
-    def _check_delta_of_mechanism(self):
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
+        self._mechanism = mechanism  # public numbers
+
+    def _check_parameters(self):
+        super()._check_parameters()
         if self.delta == 0:
             raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
 
-    def _warn_of_labels(self, shape, stacklevel):
-        pass  # they count in their order, so that no part of them has too few records
-
-    def _warn_of_noise(self, way, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if mechanism.noise_scale > _DROWNS:
             warnings.warn(
-                f"noise drowns everything: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
                 f"epsilon={float(self.epsilon):g}, the noise on each correlation has a standard deviation of "
                 f"{mechanism.noise_scale:.2g}. It falls as n_samples times epsilon grows, and as n_features falls: "
                 "noise_scale_for tells how much of each is needed.",

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
@@ -14,7 +14,7 @@ from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.table.frames import as_frame, columns_by_columns, is_frame
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_features
+from skdpmic.table.reading import open_records, read_features
 
 
 class PrivateCorrelation(PrivateMatrixEstimator):
@@ -60,7 +60,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         also the index in pandas; in libraries without an index, the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
-    untied_shares_ : ndarray of shape (n_features,)
+    untied_fraction_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
         comes with the release at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
     noise_scale_ : float
@@ -77,7 +77,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     See Also
     --------
-    DPForwardSelector : Chooses features that add to one another, from such a matrix.
+    PrivateForwardSelector : Chooses features that add to one another, from such a matrix.
     kendall_laplace : One pair of columns.
 
     Notes
@@ -92,7 +92,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import PrivateCorrelation
+    >>> from skdpmic.correlation import PrivateCorrelation
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 3))
     >>> X[:, 1] += X[:, 0]
@@ -157,7 +157,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         UserWarning
             If the noise drowns everything, or delta is above ``1 / n_samples``.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = as_frame(X).to_native() if is_frame(X) else X
@@ -211,7 +211,8 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     def _records(self, X, y):
         refuse_dask_of_ranks(X)
-        records = read_features(self, X)
+        facts = self._facts()
+        records = read_features(open_records(facts, X, self), facts)
         refuse_one_column(self, records)
         return records
 

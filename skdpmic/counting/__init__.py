@@ -1,6 +1,5 @@
-"""Exact counts on public grids, which add up: in memory, in files, on the workers of a cluster."""
+"""Out-of-core data: exact counts on public grids, which can be merged, from chunks, engines and clusters."""
 
-from skdpmic.counting.distributed import merge_all
-from skdpmic.counting.streams import count_stream
+import lazy_loader
 
-__all__ = ["count_stream", "merge_all"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,51 +1,55 @@
-"""Whether a sketch was made for an estimator's parameters."""
+"""Whether sketches agree with one another, and with what an estimator is asked for."""
 
 import numpy as np
 
-from skdpmic.counting.sketch import RangeGridSketch, check_whole
 from skdpmic.statistics.grids.limits import check_B, check_c
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.features import feature_axes
-from skdpmic.table.public import check_public
 from skdpmic.table.targets import check_classes, target_axis
 
 
-def check_agreement(sketch, estimator):
-    """Raise unless `sketch` has what the parameters of an estimator ask for.
-
-    None and "auto" ask for nothing. Nor does an exponent B: the sketch was built for an expected number of records.
-    """
-    if not isinstance(sketch, RangeGridSketch):
-        raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-    if estimator.statistic != sketch.statistic:
-        raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {estimator.statistic!r}.")
-    if sketch.statistic == "mic_r" and sketch.n_parts is None and estimator.correction != sketch.correction:
-        raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {estimator.correction!r}.")
-    _check_description(sketch, estimator)
-    _check_grids(sketch, estimator.B, estimator.c, estimator.mechanism)
+def differences(here, there):
+    """Names of the public parameters in which two sketches differ, as text: their counts do not add up then."""
+    here, there = _public(here), _public(there)
+    return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
 
 
-def check_publishable(sketch, estimator):
-    """Raise unless `sketch` agrees with an estimator, is whole and holds enough records."""
-    check_agreement(sketch, estimator)
-    if sketch.n_samples < 4:
-        raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
-    check_whole(sketch)
+def _public(sketch):
+    axes = dict(enumerate(sketch.description.axes))
+    nominal = {j: axis for j, axis in axes.items() if isinstance(axis, Labels)}
+    return {
+        "n_features": sketch.n_features_in_,
+        "feature_names": sketch.description.names,
+        "bounds": {j: axis for j, axis in axes.items() if j not in nominal},
+        "categories": nominal,
+        "target_bounds": sketch.description.target,
+        "classes": sketch.classes,
+        "statistic": sketch.statistic,
+        "correction": sketch.correction,
+        "B": sketch.B,
+        "c": sketch.c,
+        "n_parts": sketch.n_parts,
+    }
 
 
-def _check_description(sketch, estimator):
-    bounds, target_bounds, classes = estimator.bounds, estimator.target_bounds, estimator.classes
-    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
-        check_public(name, value)
-    _check_features(sketch.description, bounds, estimator.categories)
-    if target_bounds is not None and target_axis(target_bounds) != sketch.description.target:
-        target = sketch.description.target
+def _are_equal(a, b):
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and a == b
+
+
+def check_facts(description, facts):
+    """Raise unless what is given of public facts is what a sketch says; what is None is not given."""
+    facts.check_public()
+    _check_features(description, facts.bounds, facts.categories)
+    if facts.target_bounds is not None and target_axis(facts.target_bounds) != description.target:
+        target = description.target
         allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
-        raise ValueError(f"target_bounds must be {allowed}, got {target_bounds!r}.")
-    if classes is not None and not _same_labels(check_classes(classes), sketch.classes):
-        target = sketch.classes
+        raise ValueError(f"target_bounds must be {allowed}, got {facts.target_bounds!r}.")
+    if facts.classes is not None and not _are_equal(check_classes(facts.classes), description.classes):
+        target = description.classes
         allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
-        raise ValueError(f"classes must be {allowed}, got {classes!r}.")
+        raise ValueError(f"classes must be {allowed}, got {facts.classes!r}.")
 
 
 def _check_features(description, bounds, categories):
@@ -61,11 +65,13 @@ def _check_features(description, bounds, categories):
         raise ValueError("bounds and categories must be None or those of the sketch, got others.")
 
 
-def _same_labels(labels, others):
-    return others is not None and labels.dtype.kind == others.dtype.kind and np.array_equal(labels, others)
+def check_grids(sketch, B, c, correction, mechanism):
+    """Raise unless the grids and the mechanism are those of a sketch.
 
-
-def _check_grids(sketch, B, c, mechanism):
+    "auto" asks for nothing. Nor does an exponent B: the sketch was built for an expected number of records.
+    """
+    if sketch.statistic == "mic_r" and sketch.n_parts is None and correction != sketch.correction:
+        raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {correction!r}.")
     if B != "auto":
         check_B(B)
         if B >= 1 and B != sketch.B:
@@ -75,5 +81,5 @@ def _check_grids(sketch, B, c, mechanism):
         if c != sketch.c:
             raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {c!r}.")
     if (mechanism == "geometric") != (sketch.n_parts is not None):
-        kind = "'laplace' or 'gaussian'" if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
+        kind = "another one" if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
         raise ValueError(f"mechanism must be {kind} with this sketch, got {mechanism!r}.")

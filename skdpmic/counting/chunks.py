@@ -1,24 +1,33 @@
-"""Counting a chunk of records into a sketch: with the target, or with a feature in its place."""
+"""Counting records into a sketch, a chunk at a time: with the target, or with a feature in its place."""
 
-from skdpmic.table.columns import each_feature
-from skdpmic.table.reading import read_chunk
+from skdpmic.table.columns import map_features
+from skdpmic.table.frames import note_columns
+from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import make_target, target_of_feature
 
 _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
 
 
-def count_into(sketch, estimator, X, y, n_jobs, reset):
-    """Count a chunk whose column names `estimator` takes on if `reset`, and otherwise compares."""
-    columns = read_chunk(estimator, X, sketch.description.axes, reset)
-    target = make_target(y, columns.shape[1], sketch.description.target, sketch.classes, estimator)
+def count_into(sketch, owner, X, y, n_jobs, *, reset=False):
+    """Count a chunk, whose column names `owner`, an estimator or the sketch, compares, or takes on if `reset`."""
+    columns = _read(sketch, owner, X, reset)
+    description = sketch.description
+    target = make_target(y, columns.shape[1], description.target, description.classes, type(owner).__name__)
     _add(sketch, columns, target, n_jobs)
 
 
-def count_against(sketch, estimator, X, j, n_jobs):
-    """Count a chunk, whose column names `estimator` compares, with feature j, for which the sketch was made."""
-    columns = read_chunk(estimator, X, sketch.description.axes, reset=False)
+def count_against(sketch, owner, X, j, n_jobs):
+    """Count a chunk, whose column names `owner` compares, with feature j, for which the sketch was made."""
+    columns = _read(sketch, owner, X, reset=False)
     (column,) = columns[j : j + 1]
     _add(sketch, columns, target_of_feature(column, sketch.scales[j]), n_jobs)
+
+
+def _read(sketch, owner, X, reset):
+    axes = sketch.description.axes
+    table = open_chunk(X, axes, type(owner).__name__)
+    note_columns(owner, table, reset=reset)
+    return read_columns(table, axes)[0]
 
 
 def _add(sketch, columns, target, n_jobs):
@@ -28,7 +37,7 @@ def _add(sketch, columns, target, n_jobs):
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = each_feature(counter, columns[block], sketch.scales[block], n_jobs)
+        counts = map_features(counter, columns[block], sketch.scales[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
     sketch.n_samples += n_samples

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ranges, TableLike
+from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
-from skdpmic.counting.differences import differences
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
 from skdpmic.statistics.registry import check_adds_up, statistic_named
-from skdpmic.table.description import describe
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
 
@@ -105,7 +105,8 @@ class RangeGridSketch:
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import DPMICScorer, RangeGridSketch
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.counting import RangeGridSketch
     >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
     >>> y = (X[:, 1] - 0.5) ** 2
     >>> sketches = []
@@ -136,7 +137,8 @@ class RangeGridSketch:
         n_features: int | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
-        description = describe(bounds, categories, target_bounds, classes, n_features, feature_names)
+        facts = PublicFacts(bounds, categories, target_bounds, classes)
+        description = facts.describe_unseen(n_features, feature_names)
         self._set_up(description, statistic, B, c, correction, n_parts)
 
     @classmethod
@@ -214,7 +216,7 @@ class RangeGridSketch:
             If the chunk is not as described; no value is quoted, and the sketch is left as it was.
         """
         refuse_dask(X)
-        count_into(self, self, X, y, n_jobs, reset=False)
+        count_into(self, self, X, y, n_jobs)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -301,7 +303,7 @@ class RangeGridSketch:
 
         Examples
         --------
-        >>> from skdpmic import RangeGridSketch
+        >>> from skdpmic.counting import RangeGridSketch
         >>> sketch = RangeGridSketch(bounds={"age": (0, 100)}, classes=["ill", "well"], B=8)
         >>> data = sketch.update([[50], [70]], ["ill", "well"]).to_bytes()
         >>> RangeGridSketch.from_bytes(data) == sketch

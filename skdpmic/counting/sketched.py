@@ -3,10 +3,11 @@
 import numpy as np
 
 from skdpmic._utils.progress import SILENT
-from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.table.columns import each_feature
+from skdpmic.counting.sketch import RangeGridSketch, check_whole
+from skdpmic.table.columns import map_features
+from skdpmic.table.reading import FEWEST
 from skdpmic.table.shape import Shape
-from skdpmic.table.targets import parts_in_place_of_classes
+from skdpmic.table.targets import n_target_bins
 
 
 class SketchedRecords:
@@ -23,22 +24,26 @@ class SketchedRecords:
     """
 
     def __init__(self, sketch, recount=None, progress=SILENT):
+        if sketch.n_samples < FEWEST:
+            raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
+        check_whole(sketch)
         self._sketch, self._recount, self.progress = sketch, recount, progress
+        self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape = Shape(sketch.n_samples, sketch.scales)
 
-    def watched(self, progress):
+    def with_progress(self, progress):
         """The records, with this progress."""
         return SketchedRecords(self._sketch, self._recount, progress)
 
-    def drawn(self, source):
+    def with_sampled_rows(self, source):
         """The records that count: all, as each is a person."""
         return self
 
-    def each_feature(self, function, n_jobs, left_out=()):
+    def map_features(self, function, n_jobs, left_out=()):
         """``function(counts, scale)`` of each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return each_feature(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
+        return map_features(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, source):
         """What scores features from their counts."""
@@ -50,7 +55,7 @@ class SketchedRecords:
         if sketch.n_samples != self.n_samples:
             raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
         records = SketchedRecords(sketch, progress=self.progress)
-        return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs, left_out))
+        return np.array(records.map_features(records.scorer(measure, source).score, n_jobs, left_out))
 
     def counter(self, table):
         """What makes a feature's noisy table of its counts, without noise yet."""
@@ -59,7 +64,7 @@ class SketchedRecords:
 
 def _sketch_against(sketch, j, measure):
     """A sketch without records, of the same features and with feature j in the target's place."""
-    n_classes = parts_in_place_of_classes(sketch.scales[j])
+    n_classes = n_target_bins(sketch.scales[j])
     if n_classes is None:
         description = sketch.description._replace(target=sketch.description.axes[j], classes=None)
     else:

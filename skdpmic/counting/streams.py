@@ -5,8 +5,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import some
-from skdpmic.counting.chunks import count_into
+from skdpmic._utils.readable import abbreviated
+from skdpmic.counting.chunks import count_against, count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
@@ -57,7 +57,8 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     Examples
     --------
     >>> import numpy as np, polars as pl
-    >>> from skdpmic import DPMICScorer, count_stream
+    >>> from skdpmic import DPMICScorer
+    >>> from skdpmic.counting import count_stream
     >>> rng = np.random.default_rng(0)
     >>> table = pl.DataFrame({"age": rng.uniform(0, 100, 5000), "shoe": rng.normal(42, 3, 5000)})
     >>> table = table.with_columns(income=(pl.col("age") - 50) ** 2)
@@ -74,7 +75,34 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     names = sketch.feature_names_in_.tolist()
     for frame in frames_of(stream):
         _check_columns(frame, names, target)
-        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs, reset=False)
+        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs)
+    return sketch
+
+
+def count_batches(sketch, owner, X, y, n_jobs):
+    """Count all rows of a LazyFrame of Polars, in one pass, with a target that is held apart.
+
+    Parameters
+    ----------
+    sketch : RangeGridSketch
+        Without records; it gets all of them.
+    owner : estimator
+        Compares the names of columns.
+    X : LazyFrame
+    y : ndarray of shape (n_samples,)
+    n_jobs : int or None
+    """
+    for batch in frames_of(X):
+        seen = sketch.n_samples
+        count_into(sketch, owner, batch.to_native(), y[seen : seen + len(batch)], n_jobs)
+    if sketch.n_samples != len(y):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
+
+
+def recount_batches(owner, X, n_jobs, sketch, j):
+    """Count all rows of a LazyFrame with feature j, for which the sketch was made, in one more pass."""
+    for batch in frames_of(X):
+        count_against(sketch, owner, batch.to_native(), j, n_jobs)
     return sketch
 
 
@@ -92,8 +120,8 @@ def _check_columns(frame, names, target):
     missing = [name for name in wanted if name not in given]
     others = [name for name in given if name not in wanted]
     if missing or others:
-        found = [f"none named {some(missing)}"] if missing else []
-        found += [f"others named {some(others)}"] if others else []
+        found = [f"none named {abbreviated(missing)}"] if missing else []
+        found += [f"others named {abbreviated(others)}"] if others else []
         raise ValueError(
             "stream must have one column for each feature of the sketch and one for the target, and no others, got "
             f"{' and '.join(found)}."

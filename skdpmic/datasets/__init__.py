@@ -1,19 +1,5 @@
 """Distributions with a known MIC*: the 21 functional relationships of the paper, at nine levels of noise."""
 
-from skdpmic.datasets.relationships import (
-    R2_LEVELS,
-    RELATIONSHIPS,
-    GaussianMixture,
-    load_mic_star,
-    make_relationship,
-    relationship,
-)
+import lazy_loader
 
-__all__ = [
-    "R2_LEVELS",
-    "RELATIONSHIPS",
-    "GaussianMixture",
-    "load_mic_star",
-    "make_relationship",
-    "relationship",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

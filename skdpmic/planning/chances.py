@@ -62,7 +62,7 @@ def chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=False):
 
     Returns
     -------
-    by_noise, by_lot : float
+    by_noise, at_random : float
     """
     n_features, one = max(n_features, 2), np.ones(1)
     choices = [(n_features - 1 - place, 1) for place in range(k)] if draws_anew else [(n_features - 1, k)]

@@ -4,22 +4,20 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from skdpmic.planning.chances import share_found
 from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores, NoisyTables
+from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
+from skdpmic.release.kinds import BestFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 
 CONFIDENCE = 0.95  # that the noise is no larger than the error
 _CORRECTION = "miller-madow"  # as in the estimators
 
-_SIMULATED = (LaplaceMechanism, GaussianMechanism, OneShotTopK, ExponentialTopK)
 _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
 
 
@@ -112,7 +110,7 @@ def plan_release(
     >>> from skdpmic import plan_release
     >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     >>> plan[0].release, plan[0].statistic, plan[0].epsilon
-    ('support', 'mtv_r', 0.24)
+    ('names', 'mtv_r', 0.24)
     >>> all(row.error <= 0.1 for row in plan)
     True
     """
@@ -157,11 +155,11 @@ def _allows(statistic, request):
     return True
 
 
-def plan_of_fit(way, measure, statistic, request, scales, is_simulated):
+def plan_of_fit(release, measure, statistic, request, scales, is_simulated):
     """The release of a fit to features of these scales, and then those that :func:`plan_release` finds."""
     k, n_classes = request.k, request.n_classes
     shape = request.shape(request.n_samples)._replace(scales=scales)
-    own = planned(way, measure, shape, statistic, k=k, n_classes=n_classes, is_simulated=is_simulated)
+    own = planned(release, measure, shape, statistic, k=k, n_classes=n_classes, is_simulated=is_simulated)
     others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]
     return ReleasePlan((own, *others), request.sought)
 
@@ -169,7 +167,7 @@ def plan_of_fit(way, measure, statistic, request, scales, is_simulated):
 class _Option(NamedTuple):
     """One way to release one statistic, as in an estimator with automatic settings."""
 
-    way_for: Callable  # from an epsilon
+    release_for: Callable  # from an epsilon
     statistic: object
     request: Request
 
@@ -183,38 +181,43 @@ class _Option(NamedTuple):
             n_samples = _least(_sizes(), lambda n_samples: self.meets(epsilon, n_samples))
         if epsilon is None or n_samples is None:
             return None
-        way, measure = self._at(epsilon, n_samples)
-        return planned(way, measure, request.shape(n_samples), self.statistic.name, **request.told())
+        release, measure = self._at(epsilon, n_samples)
+        return planned(release, measure, request.shape(n_samples), self.statistic.name, **request.row_fields())
 
     def meets(self, epsilon, n_samples):
         """Whether the noise is as small as asked for."""
-        way, measure = self._at(epsilon, n_samples)
-        return _mechanism(way, measure, self.request.shape(n_samples)).margin(CONFIDENCE) <= self.request.error
+        release, measure = self._at(epsilon, n_samples)
+        return _mechanism(release, measure, self.request.shape(n_samples)).margin(CONFIDENCE) <= self.request.error
 
     def _at(self, epsilon, n_samples):
-        way = self.way_for(epsilon)
-        return way, way.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
+        release = self.release_for(epsilon)
+        return release, release.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
 
 
 def _options(statistic, request):
     """The statistic with each mechanism."""
     d, k, delta = request.n_features, request.k, request.delta
-    ways = [lambda epsilon: LaplaceScores(epsilon, d)]
-    if delta > 0:
-        ways.append(lambda epsilon: GaussianScores(epsilon, d, delta))
+    allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
+    releases = [partial(_scores, mechanism, delta, d) for mechanism in allowed]
     if k is not None:
-        ways.append(lambda epsilon: BestFeatures(epsilon, 0.0, k))
-    if k is not None and delta > 0:
-        ways.append(lambda epsilon: BestFeatures(epsilon, delta, k))
-    return [_Option(way_for, statistic, request) for way_for in ways]
+        releases += [partial(_names, allowed_delta, k) for allowed_delta in ([0.0, delta] if delta > 0 else [0.0])]
+    return [_Option(release_for, statistic, request) for release_for in releases]
 
 
-def planned(way, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):
+def _scores(mechanism, delta, n_features, epsilon):
+    return NoisyScores(mechanism, epsilon, delta if mechanism.needs_delta else 0.0, n_features)
+
+
+def _names(delta, k, epsilon):
+    return BestFeatures(epsilon, delta, k)
+
+
+def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):
     """The row of a release; its error is the stated one, or else that of the mechanism.
 
     Parameters
     ----------
-    way : a way of :mod:`skdpmic.release.kinds`
+    release : a release of ``release/kinds.py``
     measure : its measure
     shape : Shape
     statistic : str
@@ -227,18 +230,18 @@ def planned(way, measure, shape, statistic, *, k, n_classes, error=None, is_simu
     -------
     PlannedRelease
     """
-    mechanism = _mechanism(way, measure, shape)
+    mechanism = _mechanism(release, measure, shape)
     found = math.nan
     if k == shape.n_features:
         found = 1.0
-    elif k is not None and is_simulated and shape.rows_per_group == 1 and isinstance(mechanism, _SIMULATED):
+    elif k is not None and is_simulated and shape.rows_per_group == 1 and _has_one_draw(release, mechanism):
         found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law)
     return PlannedRelease(
-        release="support" if isinstance(way, BestFeatures) else "scores",
+        release="names" if isinstance(release, BestFeatures) else "scores",
         mechanism=mechanism.name,
         statistic=statistic,
-        epsilon=way.cost.epsilon,
-        delta=way.cost.delta,
+        epsilon=release.cost.epsilon,
+        delta=release.cost.delta,
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
@@ -262,9 +265,14 @@ class _Unprepared(NamedTuple):
         return _Unprepared(self.measure.against(scale, n, epsilon))
 
 
-def _mechanism(way, measure, shape):
+def _mechanism(release, measure, shape):
     """The noise that a fit would have."""
-    return way.mechanism(measure if isinstance(way, NoisyTables) else _Unprepared(measure), shape)
+    return release.mechanism(measure if isinstance(release, NoisyTables) else _Unprepared(measure), shape)
+
+
+def _has_one_draw(release, mechanism):
+    """Whether each score has noise of a known law, drawn once."""
+    return getattr(mechanism, "law", None) is not None and not release.draws_anew
 
 
 def _least(values, meets):

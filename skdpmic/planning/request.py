@@ -28,7 +28,7 @@ class Request(NamedTuple):
         """What is to be found."""
         return next(name for name in SOUGHT if getattr(self, name) is None)
 
-    def told(self):
+    def row_fields(self):
         """What a row needs to know of it."""
         return {"k": self.k, "n_classes": self.n_classes, "error": self.error}
 

@@ -13,9 +13,9 @@ class PlannedRelease(NamedTuple):
 
     Attributes
     ----------
-    release : {"scores", "support"}
+    release : {"scores", "names"}
     mechanism : {"laplace", "gaussian", "geometric", "one-shot", "permute-and-flip", "exponential"}
-        The last three are for ``release="support"``: without `delta`, without it but with `redundancy`, with `delta`.
+        The last three are for ``release="names"``: without `delta`, without it but with `redundancy`, with `delta`.
     statistic : str
     epsilon, delta : float
         What is spent.

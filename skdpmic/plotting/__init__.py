@@ -1,10 +1,5 @@
 """Pictures of what was released. matplotlib is imported only when one is drawn."""
 
-from skdpmic.plotting.graphs import GraphDisplay
-from skdpmic.plotting.ledgers import LedgerDisplay
-from skdpmic.plotting.noisy_counts import NoisyCountsDisplay
-from skdpmic.plotting.plans import PlanDisplay
-from skdpmic.plotting.scores import ScoresDisplay
-from skdpmic.plotting.stability import StabilityDisplay
+import lazy_loader
 
-__all__ = ["GraphDisplay", "LedgerDisplay", "NoisyCountsDisplay", "PlanDisplay", "ScoresDisplay", "StabilityDisplay"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,57 +5,50 @@ import math
 import numpy as np
 
 from skdpmic._utils.fitted import check_has_scores
-from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import top_k_for_budget
 from skdpmic.statistics.mic.posterior import draw_truths
 
 
-class NoisyScores:
+class ReleasedScores:
     """Released scores, and the noise on them.
 
     Parameters
     ----------
     scores : ndarray of shape (n_features,)
-    handicaps : ndarray of shape (n_features,)
+    offsets : ndarray of shape (n_features,)
         Public amounts that are subtracted from the scores before they are compared.
-    noise_scale, epsilon, delta : float
-        The noise of each score, and what all of it cost.
+    mechanism : object of MECHANISMS
+        What drew the noise.
+    epsilon, delta : float
+        What all of it cost.
     """
 
-    def __init__(self, scores, handicaps, noise_scale, epsilon, delta):
-        self.scores, self.handicaps = scores, handicaps
+    def __init__(self, scores, offsets, mechanism, epsilon, delta):
+        self.scores, self.offsets, self.mechanism = scores, offsets, mechanism
         self.epsilon, self.delta = epsilon, delta
-        # What the fit spent shows which mechanism it used, even if the parameter has been set anew since.
-        self.mechanism = (GaussianMechanism if delta > 0 else LaplaceMechanism).of_noise_scale(noise_scale)
 
     @classmethod
     def of_estimator(cls, estimator):
         """What a fitted estimator has released; an error unless that is scores with noise of a known law."""
         check_has_scores(estimator, "StabilityDisplay")
-        if hasattr(estimator, "noisy_counts_"):
-            raise AttributeError(
-                "StabilityDisplay needs scores with noise of a known law, and mechanism='geometric' adds it to counts."
-            )
+        mechanism = estimator._mechanism_of_scores("StabilityDisplay")
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
-        return cls(estimator.scores_, estimator.chance_scores_, estimator.noise_scale_, epsilon, delta)
+        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta)
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
-        if release == "support":
+        if release == "names":
             return top_k_for_budget(epsilon, self.delta, k, self._steps)
-        if self.delta > 0:
-            return GaussianMechanism.for_budget(epsilon, self.delta, len(self.scores), self._steps)
-        return LaplaceMechanism.for_budget(epsilon, len(self.scores), self._steps)
+        return type(self.mechanism).for_budget(epsilon, self.delta, len(self.scores), self._steps)
 
     @property
     def _steps(self):
         """Sensitivity of a score in grid steps, up to rounding: what it must be for such noise at such a cost."""
-        d = len(self.scores)
-        per_score = math.sqrt(2 * rho_for(self.epsilon, self.delta) / d) if self.delta > 0 else self.epsilon / d
-        return max(round(self.mechanism.noise_scale / GRID * per_score), 1)
+        per_score = self.mechanism.epsilon_per_score(self.epsilon, self.delta, len(self.scores))
+        return max(round(self.mechanism.law.std() / math.sqrt(2) * per_score / GRID), 1)
 
 
 def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
@@ -63,12 +56,12 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
 
     Parameters
     ----------
-    fitted : NoisyScores
+    fitted : ReleasedScores
     epsilons : sequence of floats
         Of the fits that are simulated.
     k : int
         How many features each chooses.
-    release : {"scores", "support"}
+    release : {"scores", "names"}
         What each publishes.
     n_simulations, seed : int
 
@@ -78,7 +71,7 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     """
     random = np.random.default_rng(seed)
     truths = draw_truths(fitted.scores, fitted.mechanism.law, n_simulations, random)
-    worth = truths - fitted.handicaps
+    worth = truths - fitted.offsets
     laws = [fitted.mechanism_at(epsilon, k, release).law for epsilon in epsilons]
     seed = random.integers(2**31)  # one for all, so that frequencies change with epsilon only
     return np.array([_frequencies(worth, k, law, np.random.default_rng(seed)) for law in laws])

@@ -104,7 +104,7 @@ class GraphDisplay:
         Examples
         --------
         >>> import numpy as np
-        >>> from skdpmic import PrivatePC
+        >>> from skdpmic.causal import PrivatePC
         >>> from skdpmic.plotting import GraphDisplay
         >>> X = np.random.default_rng(0).normal(size=(5000, 3))
         >>> X[:, 2] += X[:, 0] + X[:, 1]

@@ -46,7 +46,7 @@ class PlanDisplay:
         The largest error, or the smallest share, with which a release is usable; None is 0.1 and 0.9.
     enough : sequence of int or None, of length n_epsilons, default=None
         For each epsilon, the number of records that makes the release usable; None where none does.
-    by_lot : float, default=None
+    at_random : float, default=None
         Share that is found by choosing features at random.
     title : str, default=""
 
@@ -84,7 +84,7 @@ class PlanDisplay:
         show: str = "error",
         usable: float | None = None,
         enough: Sequence[int | None] | None = None,
-        by_lot: float | None = None,
+        at_random: float | None = None,
         title: str = "",
     ) -> None:
         self.n_samples = n_samples
@@ -93,7 +93,7 @@ class PlanDisplay:
         self.show = show
         self.usable = usable
         self.enough = enough
-        self.by_lot = by_lot
+        self.at_random = at_random
         self.title = title
 
     @classmethod
@@ -120,7 +120,7 @@ class PlanDisplay:
         n_features : int
             Number of features, at least 1.
         k : int, default=None
-            How many of them are to be chosen; needed for ``release="support"`` and ``show="found"``.
+            How many of them are to be chosen; needed for ``release="names"`` and ``show="found"``.
         statistic : str, default="mic_r"
             As in :class:`skdpmic.DPMICSelector`.
         epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
@@ -128,8 +128,8 @@ class PlanDisplay:
         n_samples : array-like of int of shape (n_sizes,), default=None
             Numbers of records, at least 4 each; with `max_rows_per_group`, of people. None takes 25 from 100 to a
             million.
-        release : {"scores", "support"}, default=None
-            What is published; None is "support" if `k` is given, which has less noise, and "scores" otherwise.
+        release : {"scores", "names"}, default=None
+            What is published; None is "names" if `k` is given, which has less noise, and "scores" otherwise.
         show : {"error", "found"}, default="error"
             What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
             features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says exactly what they are.
@@ -199,7 +199,7 @@ class PlanDisplay:
             show=show,
             usable=usable,
             enough=enough,
-            by_lot=None if k is None or show == "error" else k / n_features,
+            at_random=None if k is None or show == "error" else k / n_features,
             title=f"{statistic}, {what}",
         )
         return display.plot(ax)
@@ -254,9 +254,9 @@ class PlanDisplay:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
             ax.set_ylabel("share of true features found")
-            if self.by_lot is not None:
+            if self.at_random is not None:
                 style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": ink_of(ax)}
-                ax.axhline(self.by_lot, label="found by a random choice", **style)
+                ax.axhline(self.at_random, label="found by a random choice", **style)
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 
@@ -284,15 +284,15 @@ def _check(k, statistic, release, show, usable):
     """Raise unless these are as described; what is published."""
     if statistic not in STATISTICS:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {statistic!r}.")
-    if release not in (None, "scores", "support"):
-        raise ValueError(f"release must be 'scores' or 'support', got {release!r}.")
+    if release not in (None, "scores", "names"):
+        raise ValueError(f"release must be 'scores' or 'names', got {release!r}.")
     if show not in _USABLE:
         raise ValueError(f"show must be 'error' or 'found', got {show!r}.")
-    if k is None and (release == "support" or show == "found"):
-        raise ValueError("k must be given for release='support' and for show='found', got None.")
+    if k is None and (release == "names" or show == "found"):
+        raise ValueError("k must be given for release='names' and for show='found', got None.")
     if usable is not None and not (isinstance(usable, numbers.Real) and 1e-6 <= usable <= 1):
         raise ValueError(f"usable must be a number in [1e-06, 1], got {usable!r}.")
-    return release or ("scores" if k is None else "support")
+    return release or ("scores" if k is None else "names")
 
 
 def _check_epsilons(epsilons):

@@ -23,7 +23,7 @@ class ScoresDisplay:
     """Released scores as bars, the best on top, with intervals for the scores without noise.
 
     The scores are private already, so the picture costs no further budget and may be published. Bars of chosen features
-    are filled and their names bold; those of others are hollow. Where `chance_scores` differ, as those of numbers and
+    are filled and their names bold; those of others are hollow. Where `null_scores` differ, as those of numbers and
     labels do, a bar shows how far its score is above what an unrelated column of the same kind scores, because features
     are ranked by that.
 
@@ -37,7 +37,7 @@ class ScoresDisplay:
         Place of each feature, 1 for the best; None ranks by score.
     chosen : array-like of bool of shape (n_features,), default=None
         Which features are chosen; None chooses none.
-    chance_scores : array-like of shape (n_features,), default=None
+    null_scores : array-like of shape (n_features,), default=None
         Null scores: what a column of this kind that is unrelated to the target scores on average. If any is not 0, bars
         and intervals are of the score less the null score, from 0 up to what all kinds can reach.
     feature_names : sequence of str, default=None
@@ -82,7 +82,7 @@ class ScoresDisplay:
         intervals: tuple[ArrayLike, ArrayLike] | None = None,
         ranking: ArrayLike | None = None,
         chosen: ArrayLike | None = None,
-        chance_scores: ArrayLike | None = None,
+        null_scores: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         noise_margin: float | None = None,
         confidence: float = 0.95,
@@ -93,7 +93,7 @@ class ScoresDisplay:
         self.intervals = intervals
         self.ranking = ranking
         self.chosen = chosen
-        self.chance_scores = chance_scores
+        self.null_scores = null_scores
         self.feature_names = feature_names
         self.noise_margin = noise_margin
         self.confidence = confidence
@@ -136,7 +136,7 @@ class ScoresDisplay:
         -----
         With ``mechanism="geometric"``, which adds noise to counts, the law of the scores is not known, so there are
         no intervals and nothing is shaded. Where numbers and labels are compared, bars show what features score above
-        `chance_scores_`, by which they are ranked.
+        `null_scores_`, by which they are ranked.
 
         Examples
         --------
@@ -161,14 +161,14 @@ class ScoresDisplay:
             noise = f"noise scale {in_short(estimator.noise_scale_, 2)}"
             intervals = estimator.scores_interval(confidence)
             margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence)
-        by_chance = getattr(estimator, "chance_scores_", None)  # with noise on counts there are none
-        what = "score above the null score" if np.any(by_chance) else "score"
+        null_scores = getattr(estimator, "null_scores_", None)  # with noise on counts there are none
+        what = "score above the null score" if np.any(null_scores) else "score"
         display = cls(
             estimator.scores_,
             intervals=intervals,
             ranking=estimator.ranking_,
             chosen=estimator.get_support() if hasattr(estimator, "get_support") else None,
-            chance_scores=by_chance,
+            null_scores=null_scores,
             feature_names=names_of(estimator),
             noise_margin=margin,
             confidence=confidence,
@@ -199,7 +199,7 @@ class ScoresDisplay:
             If `max_features` is not as described.
         """
         check_whole(max_features, "max_features")
-        scores = self._above_chance(self.scores)
+        scores = self._above_null_score(self.scores)
         order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
         shown, left_out = order[:max_features], order[max_features:]
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
@@ -210,7 +210,7 @@ class ScoresDisplay:
         self._draw_intervals(ax, places, shown)
         self._name_features(ax, shown, left_out, chosen)
         null_score = "null score: what an unrelated\ncolumn of this kind scores"  # two lines, as wide as a phone
-        label = null_score if self._has_chance() else None
+        label = null_score if self._has_null_scores() else None
         self.zero_ = ax.axvline(0, color=ink_of(ax), linewidth=0.8, label=label)
         ax.set_xlabel(self.score_label)
         ax.set_title(self.title, fontsize="medium")
@@ -218,20 +218,20 @@ class ScoresDisplay:
         self.ax_, self.figure_ = ax, figure
         return self
 
-    def _has_chance(self):
-        return bool(np.any(self.chance_scores))  # which are not None
+    def _has_null_scores(self):
+        return bool(np.any(self.null_scores))  # which are not None
 
-    def _above_chance(self, scores):
+    def _above_null_score(self, scores):
         """Scores less what chance gives, in the order of the ranking.
 
         Scores are clamped to [0, 1] and ranks are found before that, so that clamped scores less different amounts
         would be out of order: hence the same ends for all.
         """
         scores = np.asarray(scores, dtype=np.float64)
-        if not self._has_chance():
+        if not self._has_null_scores():
             return scores
-        by_chance = np.asarray(self.chance_scores, dtype=np.float64)
-        return np.clip(scores - by_chance, 0.0, 1.0 - by_chance.max())
+        null_scores = np.asarray(self.null_scores, dtype=np.float64)
+        return np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())
 
     def _shade_noise(self, ax):
         self.noise_ = None
@@ -255,7 +255,7 @@ class ScoresDisplay:
         self.intervals_ = None
         if self.intervals is None:
             return
-        lower, upper = (self._above_chance(end)[shown] for end in self.intervals)
+        lower, upper = (self._above_null_score(end)[shown] for end in self.intervals)
         self.intervals_ = ax.errorbar(
             (lower + upper) / 2,
             places,

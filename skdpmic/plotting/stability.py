@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import in_short, names_of
-from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
+from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
 from skdpmic.plotting.figures import axes_for, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
 
@@ -121,7 +121,7 @@ class StabilityDisplay:
             Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
         k : int, default=None
             How many features are chosen; None takes that of a selector which chooses by `k`.
-        release : {"scores", "support"}, default="scores"
+        release : {"scores", "names"}, default="scores"
             What the simulated fits would publish: "scores" of all features, with the mechanism of the fit, or only
             which k are the best, with less noise. A `delta` is that of the fit.
         n_simulations : int, default=1000
@@ -155,11 +155,11 @@ class StabilityDisplay:
 
         The order in which `ranking_` has the features whose scores were clamped to 0 or 1 is not used.
         """
-        fitted = NoisyScores.of_estimator(estimator)
+        fitted = ReleasedScores.of_estimator(estimator)
         epsilons = _check_epsilons(epsilons, fitted.epsilon)
         k = _check_k(k, estimator, len(fitted.scores))
-        if release not in ("scores", "support"):
-            raise ValueError(f"release must be 'scores' or 'support', got {release!r}.")
+        if release not in ("scores", "names"):
+            raise ValueError(f"release must be 'scores' or 'names', got {release!r}.")
         check_whole(n_simulations, "n_simulations")
         seed = check_random_state(random_state).randint(2**31)
         display = cls(

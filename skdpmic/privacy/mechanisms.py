@@ -69,22 +69,17 @@ class _NoisyScores(NoiseOnGrid):
     def __init__(self, scale):
         self.scale = scale
 
-    @classmethod
-    def of_noise_scale(cls, noise_scale):
-        """The mechanism whose noise has this scale as a score."""
-        return cls(round(noise_scale / GRID))
-
-    def release(self, scores, source, handicaps=0.0):
+    def release(self, scores, source, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
         The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
-        remain are broken by index. What each score has to be above to be worth something, `handicaps`, is public, and
+        remain are broken by index. What each score has to be above to be worth something, `offsets`, is public, and
         taken off for the order.
         """
         if self.scale == 0:
-            return scores, np.argsort(handicaps - scores, kind="stable")
+            return scores, np.argsort(offsets - scores, kind="stable")
         noisy = to_grid(scores) + self._noise(len(scores), source)
-        worth = noisy - to_grid(np.broadcast_to(handicaps, scores.shape))
+        worth = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
         return from_grid(noisy), np.array(sorted(range(len(worth)), key=lambda i: -worth[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):
@@ -110,12 +105,18 @@ class LaplaceMechanism(_NoisyScores):
     """
 
     name = "laplace"
+    needs_delta = False
     _law = stats.laplace
 
     @classmethod
-    def for_budget(cls, epsilon, n_scores, steps):
+    def for_budget(cls, epsilon, delta, n_scores, steps):
         """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
         return cls(scale_for_budget(epsilon, n_scores * steps))
+
+    @staticmethod
+    def epsilon_per_score(epsilon, delta, n_scores):
+        """The epsilon of each score."""
+        return float(epsilon) / n_scores
 
     def _noise(self, size, source):
         return discrete_laplace(self.scale, size, source)
@@ -134,6 +135,7 @@ class GaussianMechanism(_NoisyScores):
     """
 
     name = "gaussian"
+    needs_delta = True
     _law = stats.norm
 
     @classmethod
@@ -151,6 +153,10 @@ class GaussianMechanism(_NoisyScores):
 
     def _quantile(self, confidence):
         return gaussian_quantile(self.scale, confidence)
+
+
+# By name. A mechanism of scores has what these have; see docs/contributing.md.
+MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism)}
 
 
 def laplace_quantile(scale, confidence):

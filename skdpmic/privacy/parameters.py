@@ -38,7 +38,7 @@ def exact(number):
     return Fraction(repr(float(number)))
 
 
-def warn_of_delta(delta, n, stacklevel):
+def warn_about_delta(delta, n, stacklevel):
     """Warn of a delta with which all about one of n people could be published."""
     if delta > 1 / n:
         warnings.warn(
@@ -48,7 +48,7 @@ def warn_of_delta(delta, n, stacklevel):
         )
 
 
-def warn_of_seed(stacklevel):
+def warn_about_seed(stacklevel):
     """Warn that noise which can be drawn again gives no privacy."""
     warnings.warn(
         "random_state is set, so whoever knows the seed can subtract the noise: the privacy guarantee does not hold. "

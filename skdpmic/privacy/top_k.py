@@ -52,12 +52,12 @@ class _TopK(NoiseOnGrid):
         """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""
         return int(np.argmax(worth)) if self.scale == 0 else int(self._choose(worth, source)[0])
 
-    def release(self, scores, source, handicaps=0.0):
-        """Indices of the k features chosen, best first, by their scores less their public `handicaps`."""
+    def release(self, scores, source, offsets=0.0):
+        """Indices of the k features chosen, best first, by their scores less their public `offsets`."""
         if self.scale == 0:
-            return np.argsort(handicaps - scores, kind="stable")[: self.k]
+            return np.argsort(offsets - scores, kind="stable")[: self.k]
         worth = to_grid(scores) - to_grid(
-            np.broadcast_to(handicaps, scores.shape)
+            np.broadcast_to(offsets, scores.shape)
         )  # in steps, so that none moves further
         return np.array(self._choose(worth, source), dtype=np.int64)
 

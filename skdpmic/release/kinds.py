@@ -1,7 +1,7 @@
-"""The one path of a release: what is to be published for which budget, its noise, and what becomes of the records.
+"""What can be released of a table with a target: scores, noisy tables, or which features are the best.
 
-A *way* is made of public numbers. It says what the release costs and what a score is worth, which decides on the grids;
-then which noise there is, which is the last step before the ledger is charged; and at last it scores the records, and
+A release is made of public numbers. It says what it costs and what a score is worth, which decides on the grids; then
+which noise there is, which is the last step before the ledger is charged; and at last it scores the records, and
 returns the attributes that an estimator keeps, none of which is without noise.
 """
 
@@ -14,31 +14,49 @@ from scipy import stats
 
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.greedy import greedy_epsilon_per_score, greedy_for_budget, greedy_needs_no_delta
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, to_grid
+from skdpmic.privacy.mechanisms import MECHANISMS, to_grid
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.table.targets import parts_in_place_of_classes
+from skdpmic.table.targets import n_target_bins
+
+
+def release_of_scores(mechanism, epsilon, delta, n_features):
+    """The release of scores by the mechanism of this name."""
+    if mechanism == GeometricMechanism.name:
+        return NoisyTables(epsilon, n_features)
+    return NoisyScores(MECHANISMS[mechanism], epsilon, delta, n_features)
+
+
+def release_of_names(epsilon, delta, k, redundancy=0.0):
+    """The release of the names of the k best features."""
+    if redundancy == 0 or k == 1:  # the first is chosen by its score alone
+        return BestFeatures(epsilon, delta, k)
+    return GreedyFeatures(epsilon, delta, k, redundancy)
 
 
 @dataclass(frozen=True)
-class LaplaceScores:
-    """All scores, with Laplace noise."""
+class NoisyScores:
+    """All scores, with noise of one mechanism."""
 
+    noise: type  # of MECHANISMS
     epsilon: float
+    delta: float
     n_features: int
 
+    publishes = "scores"
+    k = None  # how many features are chosen
     draws_anew = False  # noise, for each feature that is chosen
 
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost(float(self.epsilon))
+        return Cost.concentrated(self.epsilon, self.delta) if self.noise.needs_delta else Cost(float(self.epsilon))
 
     @property
     def epsilon_per_feature(self):
-        """What a score is worth."""
-        return float(self.epsilon) / self.n_features
+        """What a score is worth: the epsilon of Laplace noise on one score with the same standard deviation."""
+        return self.noise.epsilon_per_score(self.epsilon, self.delta, self.n_features)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids that suit what a score is worth."""
@@ -47,49 +65,44 @@ class LaplaceScores:
     def mechanism(self, measure, shape):
         """The noise."""
         chance_scores(measure, shape)  # kept
-        return LaplaceMechanism.for_budget(self.epsilon, self.n_features, measure.steps(shape))
+        return self.noise.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
 
     def law(self, mechanism, measure, shape):
         """The law of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
-    def release(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
         by_chance = chance_scores(measure, records.shape)
         scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
         return {
             "scores_": scores,
-            "chance_scores_": by_chance,
-            "ranking_": _places(order),
+            "null_scores_": by_chance,
+            "ranking_": places(order),
             "noise_scale_": mechanism.noise_scale,
         }
 
 
 @dataclass(frozen=True)
-class GaussianScores(LaplaceScores):
-    """All scores, with Gaussian noise."""
+class NoisyTables:
+    """A table of counts with noise for each feature, and the scores that follow from them."""
 
-    delta: float
+    epsilon: float
+    n_features: int
+
+    publishes = "tables"
+    k = None
+    draws_anew = False
 
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost.concentrated(self.epsilon, self.delta)
+        return Cost(float(self.epsilon))
 
     @property
     def epsilon_per_feature(self):
-        """The epsilon of Laplace noise on one score with the same standard deviation."""
-        return GaussianMechanism.epsilon_per_score(self.epsilon, self.delta, self.n_features)
-
-    def mechanism(self, measure, shape):
-        """The noise."""
-        chance_scores(measure, shape)  # kept
-        return GaussianMechanism.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
-
-
-@dataclass(frozen=True)
-class NoisyTables(LaplaceScores):
-    """A table of counts with noise for each feature, and the scores that follow from them."""
+        """What a table is worth."""
+        return float(self.epsilon) / self.n_features
 
     def measure(self, statistic, B, c, n, n_classes):
         """The tables that suit what each of them is worth."""
@@ -112,18 +125,18 @@ class NoisyTables(LaplaceScores):
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
         return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
-    def release(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
-        counts = np.array(records.each_feature(records.counter(measure).count, n_jobs))
+        counts = np.array(records.map_features(records.counter(measure).count, n_jobs))
         noisy_counts = mechanism.release(counts, records.n_samples, source)
         scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
         scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
-        scores = np.array(list(records.progress.through(scores, len(noisy_counts), "noisy tables")))
+        scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
         return {
             "noisy_counts_": noisy_counts,
             "scores_": scores,
-            "ranking_": _places(np.argsort(-scores, kind="stable")),
+            "ranking_": places(np.argsort(-scores, kind="stable")),
             "noise_scale_": mechanism.noise_scale,
         }
 
@@ -136,14 +149,16 @@ class BestFeatures:
     delta: float
     k: int
 
+    publishes = "names"
     draws_anew = False
 
     @property
     def cost(self):
         """What the ledger is charged."""
-        if needs_no_delta(self.epsilon, self.delta, self.k):
-            return Cost(float(self.epsilon))
-        return Cost.concentrated(self.epsilon, self.delta)
+        return Cost(float(self.epsilon)) if self._is_pure() else Cost.concentrated(self.epsilon, self.delta)
+
+    def _is_pure(self):
+        return needs_no_delta(self.epsilon, self.delta, self.k)
 
     @property
     def epsilon_per_feature(self):
@@ -163,15 +178,15 @@ class BestFeatures:
         """The law of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
-    def release(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, source):
         """What is published of the records."""
         chosen = self._chosen(records, measure, mechanism, n_jobs, source)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
-            "support_mechanism_": mechanism.name,
+            "mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
-            "chance_scores_": chance_scores(measure, records.shape),
+            "null_scores_": chance_scores(measure, records.shape),
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         }
@@ -190,12 +205,8 @@ class GreedyFeatures(BestFeatures):
 
     draws_anew = True
 
-    @property
-    def cost(self):
-        """What the ledger is charged."""
-        if greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy):
-            return Cost(float(self.epsilon))
-        return Cost.concentrated(self.epsilon, self.delta)
+    def _is_pure(self):
+        return greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)
 
     @property
     def epsilon_per_feature(self):
@@ -205,7 +216,7 @@ class GreedyFeatures(BestFeatures):
     def mechanism(self, measure, shape):
         """The noise, for the score with whichever feature can move furthest."""
         chance_scores(measure, shape)  # kept
-        of_each_kind = {parts_in_place_of_classes(scale): scale for scale in shape.scales}.values()
+        of_each_kind = {n_target_bins(scale): scale for scale in shape.scales}.values()
         measures = {measure, *(self._against(measure, scale, shape) for scale in of_each_kind)}
         steps = max(each.steps(shape) for each in measures)
         return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
@@ -232,7 +243,7 @@ def _worth(scores, by_chance):
 
 def _scores(records, measure, n_jobs, source):
     """Scores without noise, of shape (n_features,)."""
-    return np.array(records.each_feature(records.scorer(measure, source).score, n_jobs))
+    return np.array(records.map_features(records.scorer(measure, source).score, n_jobs))
 
 
 def _scorer_of_tables(measure, mechanism, shape):
@@ -240,8 +251,8 @@ def _scorer_of_tables(measure, mechanism, shape):
     return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 
-def _places(order):
+def places(order):
     """The place of each feature, 1 for the first."""
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(1, len(order) + 1)
-    return places
+    ranking = np.empty(len(order), dtype=np.int64)
+    ranking[order] = np.arange(1, len(order) + 1)
+    return ranking

@@ -16,14 +16,8 @@ from skdpmic._utils.readable import refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic.counting.distributed import feature_names
 from skdpmic.search.cost_of_fits import UNIVARIATE, UNKNOWN, given_the_table, is_private, private_steps
-from skdpmic.selection.base import PUBLIC
 from skdpmic.selection.scorer import DPMICScorer
-from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.described import n_public_classes
-from skdpmic.table.description import describe
-from skdpmic.table.features import feature_axes, n_features_of
 from skdpmic.table.frames import declared_by_name
-from skdpmic.table.public import asks_for_data
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
@@ -95,7 +89,7 @@ def refuse_unreadable_for(candidates, X, y):
         if not is_private(private):
             continue
         scorer = clone(_scorer_of(private))
-        described = repr([scorer.statistic, *(getattr(scorer, name) for name in PUBLIC)])
+        described = repr([scorer._computed, scorer._facts()])
         if described not in seen:
             seen.add(described)
             refuse_unreadable(X, y)
@@ -127,14 +121,11 @@ def check_private_steps(candidates, X, numbers_of_samples):
 def _check_before_data(estimator, numbers_of_samples):
     """Raise what a fit to each of these numbers of samples raises whatever the data."""
     estimator._check_parameters()
-    described = {name: getattr(estimator, name) for name in PUBLIC}
-    if statistic_named(estimator.statistic, estimator.correction).needs_ranges and not any(
-        map(asks_for_data, described.values())
-    ):
-        n_features = n_features_of(estimator.bounds, estimator.categories) or 1
-        describe(**described, n_features=n_features, feature_names=None)
+    facts = estimator._facts()
+    if facts.needs_ranges and not facts.read_from_data:
+        facts.describe_unseen(facts.n_features or 1, None)
     for n_samples in numbers_of_samples:
-        estimator._measure(n_samples, 1, n_public_classes(estimator))
+        estimator._measure(n_samples, 1, facts.n_classes)
 
 
 def _refuse_table(estimator, X, y):
@@ -164,16 +155,15 @@ def _columns_of(X):
 
 def _check_columns(private, n_features, names, declared):
     """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
-    by_name = isinstance(private.bounds, dict) or private.categories is not None
+    facts = private._facts()
+    by_name = isinstance(facts.bounds, dict) or facts.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)
-    needs_ranges = statistic_named(private.statistic, private.correction).needs_ranges
-    if needs_ranges and not is_open and not asks_for_data(private.bounds):
+    if facts.needs_ranges and not is_open and "bounds" not in facts.read_from_data:
         names = None if names is UNKNOWN else names
-        declared = {j: declared[name] for j, name in enumerate(names or []) if name in declared}
-        feature_axes(private.bounds, private.categories, n_features, names, declared)
+        facts.axes(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
 
 
-def warn_of_unknown(candidates):
+def warn_about_unknown(candidates):
     """Warn of estimators that nobody has looked at, whether their fits in one subset could bear on another."""
     inside = [step for candidate in candidates for step in [candidate, *candidate.get_params().values()]]
     classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}

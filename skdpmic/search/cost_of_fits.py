@@ -20,7 +20,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from skdpmic.privacy.parameters import exact
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.scorer import dp_mic_classif, dp_mic_regression
-from skdpmic.two_party.randomized_response import RandomizedParts
+from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
 
@@ -47,9 +47,9 @@ def cost_of_fit(estimator):
     """
     if is_private(estimator):
         return _own_cost(estimator)
-    if isinstance(estimator, RandomizedParts):
+    if isinstance(estimator, RandomizedResponse):
         raise ValueError(
-            "cannot tell what a RandomizedParts inside another estimator costs: not its fits but its transforms are "
+            "cannot tell what a RandomizedResponse inside another estimator costs: not its fits but its transforms are "
             "releases, each of its own. Transform once, by itself."
         )
     if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among

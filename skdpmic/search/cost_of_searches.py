@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
-from skdpmic.search.cost_of_splits import count_splits, warn_of_splits_by_records
+from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
@@ -124,7 +124,7 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         _check_no_cv(cv, estimator)
         has_people = _has_people(estimator.estimator, _searched(estimator))
         n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
-        warn_of_splits_by_records(estimator.cv, estimator.estimator, has_people)
+        warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
         rounds = _rounds(estimator, n_splits, n_samples)
         refit = _largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
         fits = total_cost(itertools.chain.from_iterable(rounds))
@@ -133,10 +133,10 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         has_people = _has_people(estimator)
         n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
         if cv is not None:
-            warn_of_splits_by_records(cv, estimator, has_people)
+            warn_about_splits_by_records(cv, estimator, has_people)
         fits, refit = cost_of_fit(estimator), FitCost()
     if not fits.n_private:
-        _warn_of_none_seen(estimator)
+        _warn_about_none_seen(estimator)
     return SearchCost(
         epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
         delta=_as_float(fits.delta * n_trainings + refit.delta),
@@ -158,7 +158,7 @@ def _searched(search):
     return itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
 
 
-def _warn_of_none_seen(estimator):
+def _warn_about_none_seen(estimator):
     warnings.warn(
         f"search_cost sees no private estimator in this {type(estimator).__name__}. If one hides in a lambda or in a "
         "class of your own, what is stated here is no bound. This package's estimators are seen as steps and "

@@ -37,11 +37,11 @@ _BY_RECORDS = (
 )
 
 
-def warn_of_splits_by_records(cv, estimator, has_people):
+def warn_about_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change which training sets others are in."""
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
     kind = StratifiedKFold if is_default else type(cv)
-    if has_people and not _deals_groups_by_lot(cv):
+    if has_people and not _assigns_groups_at_random(cv):
         warnings.warn(
             "cv assigns rows to folds, or groups by how many rows they have, while max_rows_per_group protects people "
             "with several rows: how many rows a person has can change which rows of others a training set holds, so "
@@ -62,7 +62,7 @@ def warn_of_splits_by_records(cv, estimator, has_people):
         )
 
 
-def _deals_groups_by_lot(cv):
+def _assigns_groups_at_random(cv):
     """Whether a splitter looks at nothing but which groups there are, not at their rows or labels."""
     if type(cv) is GroupKFold:
         return cv.shuffle

@@ -19,40 +19,41 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.delegation import delegated
-from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
-from skdpmic.budget.filters import round_up, round_up_sum
+from skdpmic.budget.filters import Cost, round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.release.path import Expense, run
 from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,
     check_private_steps,
     private_estimators,
     refuse_unreadable_for,
-    warn_of_unknown,
+    warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import cost_of_fit
 from skdpmic.search.trials import (
     MEAN_ERROR,
     SEED_BYTES,
-    deal,
+    assign_subsets,
+    failure_reason,
     for_a_subset,
     mean_over_subsets,
     score_as_number,
     score_in_subset,
     training_sizes,
-    why_it_fails,
 )
 
 
-class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseEstimator):
+class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, BaseEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
@@ -226,7 +227,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
             If `ledger` is None while a private estimator inside has one, so that the choice is written nowhere; or if a
             candidate holds an estimator that belongs neither to scikit-learn nor to this package.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             grid = self._check_grid()
             candidates = candidates_with(self.estimator, grid)
@@ -239,30 +240,39 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
             self.n_subsets_ = self._check_n_subsets(n_samples)
             self._check_private_estimators(candidates, X, n_samples)
             costs = [cost_of_fit(candidate) for candidate in candidates]
-            warn_of_unknown(candidates)
+            warn_about_unknown(candidates)
             mechanism = self._mechanism()
-            source = entropy_source(self.random_state)
-            if self.random_state is not None:
-                warn_of_seed(stacklevel=2)
-            if self.ledger is not None:
-                self.ledger.charge(f"{type(self).__name__}, choice", self.epsilon, n=n_samples)
 
-            subsets = deal(n_samples, self.n_subsets_, self.test_size, source)
-            trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
-            seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
-            scores = self._score(trials, X, y, subsets, scorer, seeds)
-            self.best_index_ = int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
-            self.noise_scale_ = mechanism.noise_scale
-            self.best_params_ = grid[self.best_index_]
-            self.privacy_spent_ = (float(self.epsilon), 0.0)
-            self._broken_by = () if self.random_state is None else ("random_state",)
-            for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)  # of an earlier fit
+            def draw(source):
+                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, source)
+                trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
+                seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
+                scores = self._score(trials, X, y, subsets, scorer, seeds)
+                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
+
+            expense = Expense(
+                type(self).__name__,
+                Cost(float(self.epsilon)),
+                n=n_samples,
+                release="choice",
+                mechanism=mechanism.name,
+            )
+            chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+            self._store(chosen, grid, mechanism)
         if self.refit:  # the choice is paid for, and stays if this fails
             self._refit(X, y, costs[self.best_index_])
         return self
 
+    def _store(self, chosen, grid, mechanism):
+        self.best_index_, self.best_params_ = chosen, grid[chosen]
+        self.noise_scale_ = mechanism.noise_scale
+        self.privacy_spent_ = (float(self.epsilon), 0.0)
+        self._broken_by = () if self.random_state is None else ("random_state",)
+        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+
     def _check_parameters(self):
+        entropy_source(self.random_state)  # raises, if it gives none
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
@@ -321,10 +331,10 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
         scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
             delayed(score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
         )
-        scores = list(progress.through(scores, len(seeds), "fits"))
+        scores = list(progress.track(scores, len(seeds), "fits"))
         scores = np.reshape(scores, (len(trials), len(subsets)))
         if np.isnan(scores).all():
-            why = why_it_fails(trials[0], X, y, subsets[0], scorer, seeds[0])
+            why = failure_reason(trials[0], X, y, subsets[0], scorer, seeds[0])
             raise ValueError(
                 f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
                 f"{why}Fit the estimator by itself to see more; subsets may also be "
@@ -339,7 +349,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NeverCached, BaseE
     def _refit(self, X, y, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
         best_estimator.fit(X, y)
-        with unchanged_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
+        with rollback_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
             self.best_estimator_ = best_estimator
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(best_estimator, name):

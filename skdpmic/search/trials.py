@@ -20,7 +20,7 @@ SEED_BYTES = 16
 MEAN_ERROR = 2.0**-52
 
 
-def deal(n_samples, n_subsets, test_size, source):
+def assign_subsets(n_samples, n_subsets, test_size, source):
     """Row numbers of disjoint subsets, each as (training rows, test rows), drawn without looking at the rows."""
     order = np.random.RandomState(_seed(source)).permutation(n_samples)
     subsets = []
@@ -73,7 +73,7 @@ def score_as_number(scorer, *arguments):
     return float(scorer(*arguments))
 
 
-def why_it_fails(trial, X, y, subset, scorer, seed):
+def failure_reason(trial, X, y, subset, scorer, seed):
     """What of the error of a fit can be told without quoting data."""
     try:
         with generators_seeded(seed), warnings.catch_warnings():

@@ -13,7 +13,7 @@ from skdpmic._utils.typing import TableLike
 from skdpmic.table.frames import as_frame, columns_at, holds_numbers, in_library_of, is_frame, row_of_zeros
 
 
-class KeptColumns(SelectorMixin):
+class ColumnSelectionMixin(SelectorMixin):
     """A selector of features of tables that may hold more than numbers."""
 
     def transform(self, X: TableLike) -> Any:
@@ -51,7 +51,7 @@ def check_k(k):
         raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
 
 
-def warn_of_k(k, n_features, stacklevel):
+def warn_about_k(k, n_features, stacklevel):
     """Warn if there are fewer features than are to be kept."""
     if k != "all" and k > n_features:
         warnings.warn(

@@ -14,26 +14,23 @@ from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import ColumnLike, TableLike
-from skdpmic.counting.agreement import check_agreement, check_publishable
-from skdpmic.counting.batches import count_batches, recount_batches
+from skdpmic.counting.agreement import check_facts, check_grids
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
-from skdpmic.selection.base import PUBLIC, PrivateScores
-from skdpmic.statistics.registry import check_adds_up, statistic_named
-from skdpmic.table.description import describe
-from skdpmic.table.features import feature_axes
-from skdpmic.table.frames import as_frame, is_lazy
-from skdpmic.table.public import check_public
-from skdpmic.table.reading import check_enough, names_and_declared, refuse_dask
+from skdpmic.counting.streams import count_batches, recount_batches
+from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.statistics.registry import check_adds_up
+from skdpmic.table.frames import as_frame, is_lazy, note_columns, open_table
+from skdpmic.table.reading import check_enough, refuse_dask
 
 
 def _check_adds_up(estimator):
     """Raise unless scores follow from counts of pieces."""
-    check_adds_up(statistic_named(estimator.statistic, estimator.correction))
+    check_adds_up(estimator._statistic())
     if estimator.max_rows_per_group is not None:
         raise ValueError(
             "max_rows_per_group must be None where records come in pieces, got "
@@ -48,8 +45,7 @@ def _check_one_pass(estimator):
 
 def _check_public(estimator):
     """Raise unless no public argument is to be read from the data."""
-    for name in PUBLIC:
-        check_public(name, getattr(estimator, name))
+    estimator._facts().check_public()
 
 
 _Method = TypeVar("_Method")
@@ -69,7 +65,7 @@ def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
     return available_if(has_method)
 
 
-class PrivateEstimatorOfPieces(PrivateScores):
+class IncrementalFitMixin(PrivateScoring):
     """An estimator that can count records first, wherever they are, and release its scores later."""
 
     _sketch: RangeGridSketch
@@ -104,8 +100,10 @@ class PrivateEstimatorOfPieces(PrivateScores):
         PrivacyLeakWarning
             If `random_state` is set.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
+            if not isinstance(sketch, RangeGridSketch):
+                raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
             self._publish(*self._accept(sketch))
         return self
 
@@ -137,16 +135,15 @@ class PrivateEstimatorOfPieces(PrivateScores):
             If a parameter or the chunk is not as described. The estimator is then left as it was.
         """
         refuse_dask(X)
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             is_first = "_sketch" not in vars(self)
             if is_first:
                 self._forget()
-            else:
-                check_agreement(self._sketch, self)
-            if is_first:
                 _check_expected("n_expected", n_expected)
-                self._sketch = self._sketch_for(n_expected, *names_and_declared(self, X))
+                self._sketch = self._sketch_for(n_expected, X)
+            else:
+                self._check_agreement(self._sketch)
             count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
         return self
 
@@ -177,10 +174,10 @@ class PrivateEstimatorOfPieces(PrivateScores):
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             records, measure = self._accept(self._sketch)
-            self._warn_of_expected(records, measure)
+            self._warn_about_expected(records, measure)
             self._publish(records, measure)
         return self
 
@@ -232,20 +229,21 @@ class PrivateEstimatorOfPieces(PrivateScores):
     def _read(self, X, y, groups):
         if is_dask_collection(X):
             return self._accept(self._count_where_it_lies(X, y), partial(recount_collection, X))
-        if is_lazy(X) and groups is None and statistic_named(self.statistic, self.correction).adds_up:
+        if is_lazy(X) and groups is None and self._statistic().adds_up:
             return self._accept(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
         return super()._read(X, y, groups)
 
     def _count_batches(self, X, y):
         """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
-        _check_public(self)
+        self._facts().check_public()
         refuse_masked(y, "y")
         y = without_data(np.asarray, as_objects(as_frame(y, "y").to_native().to_series() if is_lazy(y) else y))
         if y.ndim == 0:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_enough(len(y))
-        sketch = self._sketch_for(len(y), *names_and_declared(self, X.head(0)))
-        return count_batches(sketch, self, X, y, self.n_jobs)
+        sketch = self._sketch_for(len(y), X.head(0))
+        count_batches(sketch, self, X, y, self.n_jobs)
+        return sketch
 
     def _count_where_it_lies(self, X, y):
         """The sketch of a dask collection, counted on its workers."""
@@ -256,23 +254,28 @@ class PrivateEstimatorOfPieces(PrivateScores):
         refuse_masked(y, "y")
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
         check_enough(n_samples)
-        sketch = count_collection(self._sketch_for(n_samples, X.shape[1], feature_names(X)), X, y)
+        names = feature_names(X)
+        self._facts().axes(X.shape[1], names)  # raises, if names in dicts are not those of columns
+        sketch = count_collection(self._empty_sketch(n_samples, X.shape[1], names), X, y)
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
         return sketch
 
-    def _sketch_for(self, n_samples, n_features, names, declared=None):
+    def _sketch_for(self, n_samples, X):
         """An empty sketch for a table at hand, whose column names dicts must match."""
-        feature_axes(self.bounds, self.categories, n_features, names, declared)
-        return self._empty_sketch(n_samples, n_features, names, declared)
+        facts = self._facts()
+        table = open_table(X, type(self).__name__, takes_text=facts.takes_text)
+        note_columns(self, table)
+        columns = (table.n_features, table.names_as_text(), table.declared())
+        facts.axes(*columns)
+        return self._empty_sketch(n_samples, *columns)
 
     def _empty_sketch(self, n_samples, n_features, feature_names, declared=None):
-        public = {name: getattr(self, name) for name in PUBLIC}
-        description = describe(**public, n_features=n_features, feature_names=feature_names, declared=declared)
+        description = self._facts().describe_unseen(n_features, feature_names, declared)
         measure = self._measure(n_samples, description.n_features, description.n_classes)
         return RangeGridSketch.described(
             description,
             statistic=self.statistic,
-            correction=self.correction,
+            correction=self._grids().correction,
             B=measure.B,
             c=measure.c,
             n_parts=measure.n_parts,
@@ -280,22 +283,31 @@ class PrivateEstimatorOfPieces(PrivateScores):
 
     def _accept(self, sketch, recount=None):
         """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
-        check_publishable(sketch, self)
+        self._check_agreement(sketch)
+        records = SketchedRecords(sketch, recount)
         self._forget()
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return SketchedRecords(sketch, recount), sketch.measure
+        return records, sketch.measure
+
+    def _check_agreement(self, sketch):
+        """Raise unless a sketch has what the parameters ask for."""
+        if self.statistic != sketch.statistic:
+            raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {self.statistic!r}.")
+        check_facts(sketch.description, self._facts())
+        B, c, _ = self._grids()
+        correction = getattr(self, "correction", sketch.correction)
+        check_grids(sketch, B, c, correction, getattr(self, "mechanism", None))
 
     def _grids_depend_on_n(self):
-        return "auto" in (self.B, self.c) or self._B_is_exponent()
+        B, c, _ = self._grids()
+        return "auto" in (B, c) or _is_exponent(B)
 
-    def _B_is_exponent(self):
-        return isinstance(self.B, numbers.Real) and self.B < 1
-
-    def _warn_of_expected(self, records, measure):
+    def _warn_about_expected(self, records, measure):
         """Warn if the B chosen for an expected number of records is far from that of their number."""
-        if self.B != "auto" and not self._B_is_exponent():
+        B = self._grids().B
+        if B != "auto" and not _is_exponent(B):
             return
         fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
         if not 0.5 <= measure.B / fitting <= 2:
@@ -304,6 +316,10 @@ class PrivateEstimatorOfPieces(PrivateScores):
                 f"the {records.n_samples:,} records that came.",
                 stacklevel=3,
             )
+
+
+def _is_exponent(B):
+    return isinstance(B, numbers.Real) and B < 1
 
 
 def _check_expected(name, n):

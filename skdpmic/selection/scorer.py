@@ -20,11 +20,13 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.selection.scores import PrivateScores
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPieces):
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     """Score features by a differentially private measure of their dependence on the target.
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
@@ -102,8 +104,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `chance_scores_`, 1 for the best.
-    chance_scores_ : ndarray of shape (n_features,)
+        Place of each feature by private score less `null_scores_`, 1 for the best.
+    null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
@@ -132,7 +134,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     dp_mic_classif, dp_mic_regression : Function forms.
     skdpmic.plotting.ScoresDisplay : Draws the scores.
     skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
-    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
 
     Notes
     -----
@@ -161,6 +163,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
     >>> SelectKBest(scorer, k=1).fit(X, y).get_support()
     array([False,  True, False])
     """
+
+    _mechanisms = property(lambda self: (*MECHANISMS, GeometricMechanism.name))
 
     def __init__(
         self,
@@ -246,7 +250,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimatorOfPiec
         X_weighted : ndarray of shape (n_samples, n_features)
         """
         check_published(self)
-        X = read_numbers(self, X)
+        X = read_numbers(X, self)
         scores = self.scores_.astype(X.dtype)
         return X.multiply(scores).tocsr() if sparse.issparse(X) else X * scores
 

@@ -35,7 +35,7 @@ def check_adds_up(statistic):
         )
 
 
-def warn_of_copies(name, rows_per_group, stacklevel):
+def warn_about_copies(name, rows_per_group, stacklevel):
     """Warn where equal rows of a person are taken for dependence."""
     if name == Chatterjee.name and rows_per_group > 1:
         warnings.warn(

@@ -35,7 +35,7 @@ class Columns:
         return (make() for make in self._makers)
 
 
-def each_feature(function, columns, scales, n_jobs, left_out=(), progress=SILENT):
+def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT):
     """``function(column, scale)`` of each feature that is not left out.
 
     Parameters
@@ -59,14 +59,14 @@ def each_feature(function, columns, scales, n_jobs, left_out=(), progress=SILENT
         results = (
             result for run in _runs(n_features, left_out) for result in _each(function, columns[run], scales[run])
         )
-        return list(progress.through(results, n_features - len(left_out), "columns"))
+        return list(progress.track(results, n_features - len(left_out), "columns"))
     size = -(-n_features // (n_workers * 4))
     blocks = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)(
         delayed(_each_of_block)(function, columns[block], scales[block])
         for run in _runs(n_features, left_out)
         for block in _blocks(run, size)
     )
-    blocks = progress.through(blocks, n_features - len(left_out), "columns", size=len)
+    blocks = progress.track(blocks, n_features - len(left_out), "columns", size=len)
     return [result for block in blocks for result in block]
 
 

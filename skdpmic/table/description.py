@@ -9,9 +9,8 @@ import numpy as np
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels
 from skdpmic.table.bounds import axis_of
-from skdpmic.table.features import feature_axes, labels_of, n_features_of
-from skdpmic.table.public import check_public
-from skdpmic.table.targets import check_classes, check_kind, target_axis
+from skdpmic.table.features import labels_of
+from skdpmic.table.targets import check_kind
 
 
 class Description(NamedTuple):
@@ -38,26 +37,13 @@ class Description(NamedTuple):
         return None if self.classes is None else len(self.classes)
 
 
-def describe(bounds, categories, target_bounds, classes, n_features, feature_names, declared=None):
-    """The description that these parameters of a sketch give; a ValueError if they give none."""
-    for name, value in {"bounds": bounds, "target_bounds": target_bounds, "classes": classes}.items():
-        check_public(name, value)
-    check_kind(target_bounds, classes)
-    names = _check_names(bounds, categories, feature_names)
-    n_features = _check_n_features(bounds, categories, n_features, names)
-    axes = feature_axes(bounds, categories, n_features, names, declared)
-    if classes is not None:
-        return Description(axes, names, None, check_classes(classes))
-    return Description(axes, names, target_axis(target_bounds), None)
-
-
 def check_description(description):
     """The same description, if a user could have given it; a ValueError or TypeError otherwise."""
     axes, names, target, classes = description
     check_kind(target, classes)
-    _check_n_features(None, None, len(axes), names)
+    check_n_features(len(axes), names)
     if names is not None:
-        names = _as_names(names)
+        names = as_names(names)
     return Description(
         [checked_axis(axis) for axis in axes], names, None if target is None else _given_range(target), classes
     )
@@ -75,11 +61,8 @@ def _given_range(axis):
     return given if axis.of == NUMBERS else replace(given, of=axis.of)
 
 
-def _check_names(bounds, categories, feature_names):
-    return _names_of(bounds, categories) if feature_names is None else _as_names(feature_names)
-
-
-def _as_names(feature_names):
+def as_names(feature_names):
+    """The names of features as an array; a ValueError unless they are different texts."""
     names = np.asarray(feature_names, dtype=object)
     if names.ndim != 1 or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
@@ -87,17 +70,10 @@ def _as_names(feature_names):
     return names
 
 
-def _names_of(bounds, categories):
-    """The names that a dict of bounds gives with categories, if it gives all."""
-    if not isinstance(bounds, dict):
-        return None
-    names = list(dict.fromkeys([*bounds, *(categories or {})]))
-    return np.array(names, dtype=object) if all(isinstance(name, str) for name in names) else None
-
-
-def _check_n_features(bounds, categories, n_features, names):
-    if n_features is None:
-        n_features = len(names) if names is not None else n_features_of(bounds, categories)
+def check_n_features(n_features, names):
+    """How many features there are, by their names if these are known."""
+    if n_features is None and names is not None:
+        n_features = len(names)
     if not isinstance(n_features, numbers.Integral) or n_features < 1:
         raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
     if names is not None and len(names) != n_features:

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from skdpmic._utils.readable import some
+from skdpmic._utils.readable import abbreviated
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.bounds import axes_of, axis_of
 from skdpmic.table.nominal import Nominal
@@ -121,7 +121,7 @@ def by_number(entries, parameter, n_features, names):
             "score_func an array, whatever it was given.)"
         )
     if unknown:
-        raise ValueError(f"{parameter} must have entries for features of X only, got others, {some(unknown)}.")
+        raise ValueError(f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}.")
     return found
 
 
@@ -135,7 +135,7 @@ def _label(parameter, j, names):
 
 
 def _named(columns, names):
-    return some([j if names is None else str(names[j]) for j in columns])
+    return abbreviated([j if names is None else str(names[j]) for j in columns])
 
 
 def n_features_of(bounds, categories):
@@ -155,7 +155,7 @@ def n_features_of(bounds, categories):
 _RECORDS_A_LABEL = 20
 
 
-def warn_of_many_labels(shape, names, stacklevel):
+def warn_about_many_labels(shape, names, stacklevel):
     """Warn of nominal features with so many labels for the number of records that chance fills their parts."""
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, scale in enumerate(shape.scales) if isinstance(scale, Nominal) and scale.n_labels > most]

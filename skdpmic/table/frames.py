@@ -5,13 +5,13 @@ A table gives its columns one at a time, and is never made an array of objects.
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 from sklearn import config_context
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import read_by_engine, without_data
 from skdpmic._utils.readable import as_objects, check_names, refuse_masked
@@ -30,6 +30,8 @@ class Table(NamedTuple):
     values: np.ndarray | None = None
     """All of it, (n_samples, n_features), if it holds numbers of one type."""
     is_sparse: bool = False
+    native: Any = None
+    """What scikit-learn sees names and number of columns of."""
 
     def name_of(self, j):
         """The name of a column, or its number."""
@@ -45,15 +47,14 @@ class Table(NamedTuple):
         return {} if self.names is None else _declared(map(self.column_at, range(self.n_features)))
 
 
-def open_table(estimator, X, *, reset=True, takes_text=False, least=0):
-    """The table `X`, whose names and number of columns `estimator` takes note of, or compares.
+def open_table(X, reader, *, takes_text=False, least=0):
+    """The table `X`, each value of which is as it was.
 
     Parameters
     ----------
-    estimator : estimator
     X : array-like
-    reset : bool, default=True
-        As of scikit-learn's `validate_data`.
+    reader : str
+        The estimator or function that errors name.
     takes_text : bool, default=False
         Whether an array of text is read column by column, as some may hold labels.
     least : int, default=0
@@ -61,10 +62,10 @@ def open_table(estimator, X, *, reset=True, takes_text=False, least=0):
     """
     refuse_masked(X, "X")
     if is_frame(X):
-        return _open_frame(estimator, as_frame(X), reset, least)
+        return _open_frame(as_frame(X), least)
     if sparse.issparse(X):
-        X = _validated(estimator, X, reset, ensure_min_samples=least, accept_sparse="csc")
-        return Table(*X.shape, None, partial(_column_of_sparse, X), is_sparse=True)
+        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc")
+        return Table(*X.shape, None, partial(_column_of_sparse, X), is_sparse=True, native=X)
     X = without_data(np.asarray, as_objects(X))
     kind = X.dtype.kind
     if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
@@ -72,26 +73,30 @@ def open_table(estimator, X, *, reset=True, takes_text=False, least=0):
     if kind == "V":
         raise ValueError("X must be an array of numbers or a dataframe, got an array of fields.")
     if kind in ("O", "m", "M") or (takes_text and kind in ("U", "S", "T")):
-        X = _validated(estimator, X, reset, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
-        return Table(*X.shape, None, lambda j: X[:, j])
-    X = _validated(estimator, X, reset, ensure_min_samples=least)
-    return Table(*X.shape, None, lambda j: X[:, j], X)
+        X = _validated(X, reader, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
+        return Table(*X.shape, None, lambda j: X[:, j], native=X)
+    X = _validated(X, reader, ensure_min_samples=least)
+    return Table(*X.shape, None, lambda j: X[:, j], X, native=X)
 
 
-def _validated(estimator, X, reset, **options):
+def note_columns(estimator, table, *, reset=True):
+    """Have an estimator take note of the names and the number of columns, or compare them unless `reset`."""
+    without_data(validate_data, estimator, table.native, reset=reset, skip_check_array=True)
+
+
+def _validated(X, reader, **options):
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
     with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
-        return without_data(validate_data, estimator, X, reset=reset, **options)
+        return without_data(check_array, X, estimator=reader, input_name="X", **options)
 
 
-def _open_frame(estimator, frame, reset, least):
+def _open_frame(frame, least):
     if len(frame) < least:
         raise ValueError(
             f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
         )
-    without_data(validate_data, estimator, frame.to_native(), reset=reset, skip_check_array=True)
     columns = list(frame.iter_columns())  # by number, each would take a list of all names
-    return Table(*frame.shape, frame.columns, columns.__getitem__)
+    return Table(*frame.shape, frame.columns, columns.__getitem__, native=frame.to_native())
 
 
 def _column_of_sparse(X, j):

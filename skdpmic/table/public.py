@@ -26,12 +26,11 @@ def refuse_missing(labels, name):
         )
 
 
-def warn_of_data(name, value, stacklevel):
-    """Warn if the public argument `name` is read from the data."""
-    if asks_for_data(value):
-        warnings.warn(
-            f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
-            "known without looking at the data.",
-            PrivacyLeakWarning,
-            stacklevel=stacklevel + 1,
-        )
+def warn_about_data(name, stacklevel):
+    """Warn that the public argument `name` is read from the data."""
+    warnings.warn(
+        f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
+        "known without looking at the data.",
+        PrivacyLeakWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -4,14 +4,15 @@ from functools import partial
 
 import numpy as np
 
-from skdpmic._utils.readable import is_dask_collection, some
+from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
-from skdpmic.table.features import axes_of_one_kind, feature_axes
-from skdpmic.table.frames import open_table
+from skdpmic.table.features import axes_of_one_kind
+from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import Records
-from skdpmic.table.targets import check_kind, make_target, target_axis
+from skdpmic.table.targets import make_target
 from skdpmic.table.values import (
     ANY_ORDER,
     BYTES,
@@ -28,74 +29,64 @@ from skdpmic.table.values import (
 FEWEST = 4  # records, of which scores make sense
 
 
-def read_records(estimator, X, y, needs_ranges):
-    """The records of a table, which `estimator` describes: its bounds, categories, target_bounds and classes.
+def open_records(facts, X, estimator):
+    """A table of enough records, which an estimator takes note of."""
+    table = open_table(X, type(estimator).__name__, takes_text=facts.takes_text, least=FEWEST)
+    note_columns(estimator, table)
+    return table
+
+
+def read_records(table, y, facts, reader):
+    """The records of a table and its target.
 
     Parameters
     ----------
-    estimator : estimator
-        Gets the attributes `n_features_in_` and, if X has names, `feature_names_in_`.
-    X, y : array-like
-    needs_ranges : bool
-        Whether the ranges of the features and of a numeric target are needed; if not, they are not looked at.
+    table : Table
+    y : array-like of shape (n_samples,)
+    facts : PublicFacts
+    reader : str
+        The estimator that errors name.
     """
-    check_kind(estimator.target_bounds, estimator.classes, needs_ranges)
-    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
-    columns, scales = _read_features(estimator, table, estimator.bounds, needs_ranges)
-    axis = target_axis(estimator.target_bounds, needs_ranges) if estimator.classes is None else None
-    return Records(columns, scales, make_target(y, table.n_samples, axis, estimator.classes, estimator))
+    description = facts.describe(table.n_features, table.names_as_text(), table.declared())
+    columns, axes = read_columns(table, description.axes)
+    classes = facts.classes if asks_for_data(facts.classes) else description.classes
+    target = make_target(y, table.n_samples, description.target, classes, reader)
+    return Records(columns, [axis.scale for axis in axes], target, description)
 
 
-def read_features(estimator, X):
-    """The records of a table without a target, of which nothing but the order of the values is needed.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Tells `categories`; gets attributes as by :func:`read_records`.
-    X : array-like
-    """
-    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
-    return Records(*_read_features(estimator, table, None, needs_ranges=False), None)
+def read_features(table, facts):
+    """The records of a table without a target, of which nothing but the order of the values is needed."""
+    columns, axes = read_columns(table, facts.axes(table.n_features, table.names_as_text(), table.declared()))
+    return Records(columns, [axis.scale for axis in axes], None)
 
 
-def read_features_of_one_kind(estimator, X):
+def read_features_of_one_kind(table, facts, X):
     """The records of a table without a target, whose columns all have labels, or all an order.
 
     Parameters
     ----------
-    estimator : estimator
-        Tells `categories`; gets attributes as by :func:`read_records`.
+    table : Table
+    facts : PublicFacts
     X : array-like
+        What the table was opened from.
 
     Returns
     -------
     Records
         The scales are all :class:`skdpmic.table.nominal.Nominal`, or all None.
     """
-    table = open_table(estimator, X, takes_text=estimator.categories is not None, least=FEWEST)
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         declared = dict.fromkeys(range(table.n_features), declared_labels(X))
-    axes = axes_of_one_kind(estimator.categories, table.n_features, table.names_as_text(), declared)
+    axes = axes_of_one_kind(facts.categories, table.n_features, table.names_as_text(), declared)
     columns, axes = read_columns(table, axes)
     return Records(columns, [axis.scale for axis in axes], None)
 
 
-def _read_features(estimator, table, bounds, needs_ranges):
-    """The columns of a table, and their scales."""
-    axes = feature_axes(
-        bounds, estimator.categories, table.n_features, table.names_as_text(), table.declared(), needs_ranges
-    )
-    columns, axes = read_columns(table, axes)
-    return columns, [axis.scale for axis in axes]
-
-
-def read_chunk(estimator, X, axes, reset):
-    """The columns of a chunk of a table whose axes are known."""
+def open_chunk(X, axes, reader, least=0):
+    """A chunk of a table whose axes are known."""
     takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
-    table = open_table(estimator, X, reset=reset, takes_text=takes_text)
-    return read_columns(table, axes)[0]
+    return open_table(X, reader, takes_text=takes_text, least=least)
 
 
 def check_enough(n_samples):
@@ -113,15 +104,10 @@ def refuse_dask(X):
         )
 
 
-def names_and_declared(estimator, X):
-    """How many columns a table has, their names or None, and the labels that their types declare."""
-    table = open_table(estimator, X, takes_text=estimator.categories is not None)
-    return table.n_features, table.names_as_text(), table.declared()
-
-
-def read_numbers(estimator, X):
+def read_numbers(X, estimator):
     """All of a table with the features of a fitted estimator, as floats: an ndarray, or a sparse matrix."""
-    table = open_table(estimator, X, reset=False)
+    table = open_table(X, type(estimator).__name__)
+    note_columns(estimator, table, reset=False)
     if table.values is not None:
         return table.values
     if table.is_sparse:
@@ -192,7 +178,9 @@ def refuse_other_kinds(table, axes):
         if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
-        found = "; ".join(f"{kind} in {some(names)}, which must be {said}" for (kind, said), names in wrong.items())
+        found = "; ".join(
+            f"{kind} in {abbreviated(names)}, which must be {said}" for (kind, said), names in wrong.items()
+        )
         found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
         raise ValueError(
             f"X must hold what bounds and categories say, got {found}. Give the public labels of text in categories, "

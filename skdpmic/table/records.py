@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
-from skdpmic.table.columns import Columns, each_feature
+from skdpmic.table.columns import Columns, map_features
+from skdpmic.table.description import Description
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -18,6 +19,7 @@ class Records(NamedTuple):
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
     target: NumericTarget | ClassTarget | None  # None of a table that has none
+    description: Description | None = None  # what is public about it
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
     progress: Progress = SILENT  # of what is done with all columns
@@ -42,11 +44,11 @@ class Records(NamedTuple):
         """Number of classes; None with a numeric target, or none."""
         return None if self.target is None else self.target.n_classes
 
-    def watched(self, progress):
+    def with_progress(self, progress):
         """The records, with this progress."""
         return self._replace(progress=progress)
 
-    def drawn(self, source):
+    def with_sampled_rows(self, source):
         """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
         if self.people is None:
             return self
@@ -54,11 +56,11 @@ class Records(NamedTuple):
         target = None if self.target is None else self.target._replace(values=self.target.values[rows])
         return self._replace(rows=rows, target=target)
 
-    def each_feature(self, function, n_jobs, left_out=()):
+    def map_features(self, function, n_jobs, left_out=()):
         """``function(column, scale)`` of each feature that is not left out."""
         if self.rows is not None:
             function = partial(_of_rows, function, self.rows)
-        return each_feature(function, self.columns, self.scales, n_jobs, left_out, self.progress)
+        return map_features(function, self.columns, self.scales, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, source):
         """What scores features by a measure; where it breaks ties at random, the source tells how."""
@@ -69,7 +71,7 @@ class Records(NamedTuple):
         (column,) = self.columns[j : j + 1]
         column = column if self.rows is None else column[self.rows]
         scorer = measure.scorer_against(column, self.scales[j], source)
-        return np.array(self.each_feature(scorer.score, n_jobs, left_out))
+        return np.array(self.map_features(scorer.score, n_jobs, left_out))
 
     def counter(self, table):
         """What makes a feature's noisy table, without noise yet."""

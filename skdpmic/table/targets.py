@@ -40,7 +40,7 @@ class ClassTarget(NamedTuple):
     n_classes: int
 
 
-def parts_in_place_of_classes(scale):
+def n_target_bins(scale):
     """How many classes a feature of that scale has in the target's place; None for numbers."""
     return scale.n_parts if isinstance(scale, Nominal) else None
 
@@ -78,7 +78,7 @@ def target_axis(target_bounds, needs_ranges=True):
     return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
 
 
-def make_target(y, n_samples, axis, classes, estimator):
+def make_target(y, n_samples, axis, classes, reader):
     """The target of so many records.
 
     Parameters
@@ -89,13 +89,13 @@ def make_target(y, n_samples, axis, classes, estimator):
         Of a numeric target, as of :func:`target_axis`.
     classes : array-like, "data" or None
         The labels of a discrete target; None for a numeric one.
-    estimator : estimator
-        Whose name errors tell.
+    reader : str
+        The estimator that errors name.
     """
     refuse_masked(y, "y")
     rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(y) if y is not None else None
     with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
-        _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=estimator)
+        _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=reader)
     if classes is not None:
         return _of_classes(y, classes)
     y = _as_numbers(y, axis)

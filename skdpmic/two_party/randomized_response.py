@@ -1,6 +1,7 @@
 """The party that holds the features: each record reports, with noise, in which part its value lies."""
 
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,25 +10,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.exceptions import PrivacyLeakWarning
-from skdpmic._utils.no_cache import NeverCached
-from skdpmic._utils.readable import some
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, warn_of_seed
-from skdpmic.table.axes import NUMBERS, Labels
-from skdpmic.table.features import feature_axes
-from skdpmic.table.frames import as_frame, is_frame, open_table
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.release.path import Expense, run
+from skdpmic.table.axes import Labels
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import as_frame, is_frame, note_columns, open_table
 from skdpmic.table.public import check_public
-from skdpmic.table.reading import read_columns
+from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.two_party.report_description import MOST_PARTS, ReportedColumn, ReportsDescription, placed
 from skdpmic.two_party.reports import Reports, to_arrow
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, TransformerMixin, BaseEstimator):
+class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator):
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
@@ -93,9 +96,9 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedParts
+    >>> from skdpmic.two_party import RandomizedResponse
     >>> X = np.random.default_rng(0).uniform(size=(1000, 3))
-    >>> alice = RandomizedParts(epsilon=5.0, bounds=(0, 1)).fit(X)
+    >>> alice = RandomizedResponse(epsilon=5.0, bounds=(0, 1)).fit(X)
     >>> reports = alice.transform(X)  # the only time
     >>> reports.shape, alice.columns_per_record_, alice.n_parts_.tolist()
     ((1000, 3), 2, [7, 7, 7])
@@ -144,14 +147,14 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
         ValueError, TypeError
             If a parameter or a column is not as described. The transformer is then left as it was.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             self._forget()
             X = as_frame(X).to_native() if is_frame(X) else X
-            table = open_table(self, X, takes_text=self.categories is not None, least=1)
-            names = table.names_as_text()
-            axes = feature_axes(self.bounds, self.categories, table.n_features, names, table.declared())
-            self._describe(axes)
+            facts = PublicFacts(self.bounds, self.categories)
+            table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
+            note_columns(self, table)
+            self._describe(facts.axes(table.n_features, table.names_as_text(), table.declared()))
             self._true_parts(X)  # which raises what transform would raise, and is forgotten
             self._n_releases, self._is_seeded = _Count(), self.random_state is not None
         return self
@@ -182,13 +185,22 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
             If this is not the first call since `fit`, or `random_state` is set.
         """
         check_is_fitted(self)
-        description, source = self._description, entropy_source(self.random_state)
         parts = self._true_parts(X)
         self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
-        if self.ledger is not None:
-            epsilon = description.epsilon
-            self.ledger.charge("RandomizedParts, randomised response", epsilon, n=len(parts[0]), d=len(parts))
+        expense = Expense(
+            type(self).__name__,
+            Cost(self._description.epsilon),
+            n=len(parts[0]),
+            d=len(parts),
+            release="reports",
+            mechanism="randomized response",
+        )
+        draw = partial(self._draw, parts)
+        return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+
+    def _draw(self, parts, source):
         self._n_releases.value += 1
+        description = self._description
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
         reports = np.full(reported.shape, np.nan)
         for j, column in enumerate(description.columns):
@@ -273,19 +285,19 @@ class RandomizedParts(ShownInNotebooks, OneToOneFeatureMixin, NeverCached, Trans
     def _true_parts(self, X):
         """The part of each value, by column. As sensitive as the table."""
         axes = [column.axis for column in self._description.columns]
-        takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
-        table = open_table(self, X, reset=False, takes_text=takes_text, least=1)
+        table = open_chunk(X, axes, type(self).__name__, least=1)
+        note_columns(self, table, reset=False)
         columns, axes = read_columns(table, axes)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
-            raise ValueError(f"Input X contains NaN, or no label, with allow_missing=False, in columns {some(empty)}.")
+            raise ValueError(
+                f"Input X contains NaN, or no label, with allow_missing=False, in columns {abbreviated(empty)}."
+            )
         return parts
 
     def _warn(self, stacklevel):
-        if self.random_state is not None:
-            warn_of_seed(stacklevel + 1)
         if self._n_releases.value > 0:
             before = self._n_releases.value
             warnings.warn(

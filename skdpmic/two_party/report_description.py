@@ -83,7 +83,7 @@ def description_from_json(text):
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError):
         pass  # whose message might quote what is in the file
     raise ValueError(
-        f"reports must have a description of version {VERSION} as RandomizedParts.to_arrow writes it, got one that "
+        f"reports must have a description of version {VERSION} as RandomizedResponse.to_arrow writes it, got one that "
         "is damaged, of another version, or made otherwise."
     )
 

@@ -43,12 +43,12 @@ def read_reports(reports):
     table = _open(reports) if isinstance(reports, str | os.PathLike) else reports
     if not isinstance(table, _pyarrow().Table):
         raise TypeError(
-            "reports must be a pyarrow.Table that RandomizedParts.to_arrow made, or the path of a Parquet or Arrow "
+            "reports must be a pyarrow.Table that RandomizedResponse.to_arrow made, or the path of a Parquet or Arrow "
             f"file of it, got {type(reports).__name__}."
         )
     text = (table.schema.metadata or {}).get(_KEY)
     if text is None:
-        raise ValueError("reports must have a description in their metadata, as RandomizedParts.to_arrow writes it.")
+        raise ValueError("reports must have a description in their metadata, as RandomizedResponse.to_arrow writes it.")
     description = description_from_json(text)
     if table.column_names != description.names:
         raise ValueError("reports must have the columns that their description names, in its order.")

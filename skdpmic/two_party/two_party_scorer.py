@@ -1,6 +1,7 @@
 """The party that holds the target: scores of the features that the other party reported."""
 
 import math
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,25 +9,28 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.no_cache import NeverCached
+from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.results import ResultsMixin
-from skdpmic._utils.rollback import unchanged_on_error
+from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
 from skdpmic._utils.typing import ColumnLike, Floats, RandomState, Range
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_confidence, check_epsilon, warn_of_seed
-from skdpmic.table.public import check_public
+from skdpmic.privacy.parameters import check_confidence, check_epsilon
+from skdpmic.release.kinds import places
+from skdpmic.release.path import Expense, run
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_kind, make_target, target_axis
+from skdpmic.table.targets import make_target, target_axis
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.reports import read_reports
 from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 
 
-class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator):
-    """Score features that another party reported with :class:`RandomizedParts` against a target.
+class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
+    """Score features that another party reported with :class:`RandomizedResponse` against a target.
 
     For the party that holds the target. The features were protected before they came here, so nothing that is done with
     the reports costs their party anything. Nothing goes back to it. **Without `epsilon`, the target is not protected:
@@ -80,7 +84,7 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
 
     See Also
     --------
-    RandomizedParts : Makes the reports.
+    RandomizedResponse : Makes the reports.
     distance_correlation_laplace : Where one trusted party has both columns.
 
     Notes
@@ -92,11 +96,11 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic import RandomizedParts, TwoPartyScorer
+    >>> from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(20_000, 2))
     >>> y = X[:, 1] + 0.25 * rng.normal(size=20_000)
-    >>> alice = RandomizedParts(epsilon=4.0, bounds=(0, 1)).fit(X)
+    >>> alice = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
     >>> sent = alice.to_arrow(alice.transform(X))
     >>> bob = TwoPartyScorer().fit(sent, y)
     >>> bob.ranking_.tolist(), bool(abs(bob.scores_[1] - 0.737) < 0.1)
@@ -126,8 +130,8 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
         Parameters
         ----------
         reports : pyarrow.Table, str or path-like
-            What :meth:`RandomizedParts.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It is
-            checked as input of a stranger, and holds no code.
+            What :meth:`RandomizedResponse.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It
+            is checked as untrusted input, and holds no code.
         y : array-like of shape (n_samples,)
             The target of the same records, in the same order, without missing values.
 
@@ -148,22 +152,17 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
         PrivacyLeakWarning
             If `random_state` is set with `epsilon`.
         """
-        with unchanged_on_error(self):
+        with rollback_on_error(self):
             self._check_parameters()
             reports = read_reports(reports)
             check_enough(reports.n_samples)
             target = self._read_target(y, reports.n_samples)
-            source = entropy_source(self.random_state)
-            self._pay(reports)
-            self._keep(reports)
-            inverses = [
-                inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
-                for column in reports.description.columns
-            ]
-            if self.statistic == "distance_correlation":
-                self._correlate(reports, target, inverses, source)
+            draw = partial(self._score, reports, target)
+            if self.epsilon is None:  # nothing is published, so nothing is charged
+                draw(None)
             else:
-                self._score_tables(reports, target, inverses, source)
+                expense = self._expense(reports)
+                run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -215,29 +214,44 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
         check_ledger(self.ledger)
         if self.ledger is not None and self.epsilon is None:
             raise ValueError("ledger must be None without epsilon, as nothing is published then and nothing charged.")
-        check_public("target_bounds", self.target_bounds)
-        check_public("classes", self.classes)
-        check_kind(self.target_bounds, self.classes, self._needs_ranges())
+        self._facts().check_public()
+        self._facts().check_target()
         entropy_source(self.random_state)
 
     def _needs_ranges(self):
         return self.epsilon is not None or self.statistic != "distance_correlation"
 
+    def _facts(self):
+        return PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=self._needs_ranges())
+
     def _read_target(self, y, n_samples):
         has_range = self._needs_ranges() or self.target_bounds is not None
         axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
-        return make_target(y, n_samples, axis, self.classes, self)
+        return make_target(y, n_samples, axis, self.classes, type(self).__name__)
 
-    def _pay(self, reports):
-        if self.epsilon is None:
-            return
-        if self.random_state is not None:
-            warn_of_seed(stacklevel=3)
-        if self.ledger is not None:
-            what = f"TwoPartyScorer, {self.statistic}, geometric"
-            self.ledger.charge(what, self.epsilon, n=reports.n_samples, d=len(reports.parts))
+    def _expense(self, reports):
+        return Expense(
+            type(self).__name__,
+            Cost(float(self.epsilon)),
+            n=reports.n_samples,
+            d=len(reports.parts),
+            statistic=self.statistic,
+            release="tables",
+            mechanism="geometric",
+        )
 
     # --- After it ------------------------------------------------------------------------------------------------
+
+    def _score(self, reports, target, source):
+        self._keep(reports)
+        inverses = [
+            inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
+            for column in reports.description.columns
+        ]
+        if self.statistic == "distance_correlation":
+            self._correlate(reports, target, inverses, source)
+        else:
+            self._score_tables(reports, target, inverses, source)
 
     def _keep(self, reports):
         """Drop what an earlier fit left, and keep what is public."""
@@ -297,5 +311,4 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NeverCached, BaseEstimator)
 
     def _rank(self, unclamped, scores):
         self.scores_ = scores
-        self.ranking_ = np.empty(len(scores), dtype=np.int64)
-        self.ranking_[np.argsort(-unclamped, kind="stable")] = np.arange(1, len(scores) + 1)
+        self.ranking_ = places(np.argsort(-unclamped, kind="stable"))

@@ -12,22 +12,19 @@ from sklearn.pipeline import make_pipeline
 
 import skdpmic
 from skdpmic import (
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedParts,
-    RangeGridSketch,
-    TwoPartyScorer,
-    count_stream,
     dp_mic_classif,
     kendall_laplace,
     mic_r_laplace,
     private_bounds,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.table.strata import read_strata
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PACKAGE = str(Path(skdpmic.__file__).parent)
 SECRET = "8675309"
@@ -189,9 +186,9 @@ WAYS = {
     "sketch": lambda X: RangeGridSketch(n_features=2, **PUBLIC).update(X, SHARES),
     "matrix": lambda X: PrivateCorrelation().fit(X),
     "graph": lambda X: PrivatePC().fit(X),
-    "forward": lambda X: DPForwardSelector(k=1).fit(X, SHARES),
+    "forward": lambda X: PrivateForwardSelector(k=1).fit(X, SHARES),
     "bounds": lambda X: private_bounds(X, epsilon=9),
-    "reports": lambda X: RandomizedParts(bounds=(0, 1)).fit(X),
+    "reports": lambda X: RandomizedResponse(bounds=(0, 1)).fit(X),
     "pipeline": lambda X: make_pipeline(DPMICScorer(**PUBLIC)).fit(X, SHARES),
     "search": lambda X: PrivateGridSearch(DPMICSelector(k=1, **PUBLIC), {"k": [1, 2]}, epsilon=1).fit(X, SHARES),
     "transform": lambda X: fitted(DPMICScorer(**PUBLIC)).transform(X),
@@ -248,7 +245,7 @@ WAYS_OF_TARGETS = {
     "beside a LazyFrame": lambda y: DPMICScorer(**NAMED).fit(LAZY, y),
     "ranks": lambda y: DPMICScorer(statistic="kendall").fit(X, y),
     "sketch": lambda y: RangeGridSketch(n_features=2, **PUBLIC).update(X, y),
-    "forward": lambda y: DPForwardSelector(k=1).fit(X, y),
+    "forward": lambda y: PrivateForwardSelector(k=1).fit(X, y),
     "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1))._read_target(y, N),
     "bounds": lambda y: private_bounds(y, epsilon=9),
     "pair": lambda y: mic_r_laplace(SHARES, y, ((0, 1), (0, 1)), epsilon=1),

@@ -12,7 +12,6 @@ from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    RangeGridSketch,
     characteristic_matrix,
     chatterjee_laplace,
     mic_cross,
@@ -25,6 +24,7 @@ from skdpmic import (
     mtv_r_laplace,
 )
 from skdpmic._utils.errors import public_messages, without_data
+from skdpmic.counting import RangeGridSketch
 
 N = 20
 SECRET = "8675309"

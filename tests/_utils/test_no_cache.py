@@ -17,28 +17,26 @@ from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 
-import skdpmic
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    RangeGridSketch,
     dp_mic_regression,
     mic_e_laplace,
     mic_r_laplace,
     search_cost,
 )
 from skdpmic._utils.no_cache import never_cached
+from skdpmic.counting import RangeGridSketch
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+from tests.public import NAMES
 
 N, D = 60, 3
 X = np.random.default_rng(0).random((N, D))
 Y = X[:, 1] ** 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 9, "c": 2}
-FUNCTIONS = [
-    public for public in (getattr(skdpmic, name) for name in skdpmic.__all__) if isinstance(public, never_cached)
-]
+FUNCTIONS = [public for public in NAMES.values() if isinstance(public, never_cached)]
 
 
 @pytest.fixture
@@ -228,8 +226,8 @@ def test_functions_look_like_functions(private):
 
 def test_every_private_function_is_never_cached():
     names = re.compile(r"\w+_laplace|\w+_geometric|dp_\w+|private_\w+")
-    private = {name for name in skdpmic.__all__ if names.fullmatch(name)}
-    assert {function.__name__ for function in FUNCTIONS} == private
+    private = {name for name in NAMES if names.fullmatch(name.rpartition(".")[2])}
+    assert {name for name, public in NAMES.items() if isinstance(public, never_cached)} == private
 
 
 def test_examples_of_functions_are_tested():

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import (
-    BudgetLedger,
-    DPForwardSelector,
-    DPMICScorer,
-    DPMICSelector,
-    PrivateCorrelation,
-    PrivateGridSearch,
-    PrivatePC,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))
@@ -60,7 +54,7 @@ FITS = {
         ["{}/30 columns", "pass 2: {}/30 noisy tables"],
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
-    "forward": (DPForwardSelector(), fit, ["{}/30 columns", "pass 2: {}/496 pairs of columns"]),
+    "forward": (PrivateForwardSelector(), fit, ["{}/30 columns", "pass 2: {}/496 pairs of columns"]),
     "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
     "workers of a matrix": (
@@ -155,7 +149,7 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
 def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
     search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
-    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), DPForwardSelector(ledger=ledger), search]
+    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateForwardSelector(ledger=ledger), search]
     for estimator in estimators:
         with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
             estimator.set_params(verbose=verbose).fit(X, Y)
@@ -164,9 +158,9 @@ def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
 
 def test_a_pass_is_told_in_at_most_ten_lines(capsys):
     for total in (1, 3, 10, 11, 999):
-        assert list(Progress("name", 1).through(range(total), total, "columns")) == list(range(total))
+        assert list(Progress("name", 1).track(range(total), total, "columns")) == list(range(total))
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) == min(total, 10)
         assert lines[-1].startswith(f"[name] {total}/{total} columns, ")
-    list(SILENT.through(range(5), 5, "columns"))
+    list(SILENT.track(range(5), 5, "columns"))
     assert capsys.readouterr().out == ""

@@ -20,7 +20,6 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    RangeGridSketch,
     characteristic_matrix,
     chatterjee_laplace,
     dp_mic_classif,
@@ -34,6 +33,7 @@ from skdpmic import (
     mic_r_laplace,
     mtv_r_laplace,
 )
+from skdpmic.counting import RangeGridSketch
 from skdpmic.table.dates import seconds
 from skdpmic.table.values import as_numbers
 

@@ -13,11 +13,11 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RangeGridSketch
-from skdpmic.counting import chunks
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.selection.incremental import PrivateEstimatorOfPieces
+from skdpmic.selection.incremental import IncrementalFitMixin
 
 N, D = 40, 3
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
@@ -135,7 +135,7 @@ def prepared(estimator):
     return Prepared(estimator, dict(vars(estimator)))
 
 
-CLASSES = (PrivateEstimator, PrivateEstimatorOfPieces, DPMICScorer, DPMICSelector)
+CLASSES = (PrivateEstimator, IncrementalFitMixin, DPMICScorer, DPMICSelector)
 CLASSES += (releases.LaplaceScores, releases.GaussianScores, releases.BestFeatures)
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, **PUBLIC),

@@ -13,17 +13,10 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import (
-    BudgetLedger,
-    DPForwardSelector,
-    DPMICScorer,
-    DPMICSelector,
-    PrivacyLeakWarning,
-    PrivateCorrelation,
-    PrivateGridSearch,
-    PrivatePC,
-    RandomizedParts,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse
 
 N, D = 400, 30
 RNG = np.random.default_rng(0)
@@ -50,10 +43,10 @@ ESTIMATORS = {
     "redundancy": DPMICSelector(**PUBLIC, **SUPPORT, redundancy=1.0),
     "exponential": DPMICSelector(**PUBLIC, release="support", k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
-    "forward": DPForwardSelector(k=3),
+    "forward": PrivateForwardSelector(k=3),
     "graph": PrivatePC(),
     "search": search(),
-    "reports": RandomizedParts(epsilon=5.0, bounds=(0, 1)),
+    "reports": RandomizedResponse(epsilon=5.0, bounds=(0, 1)),
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays", "ignore:delta=0.01 is above")
@@ -250,8 +243,8 @@ def test_reports_show_what_each_transform_costs(fitted):
     assert shown.facts["Cost"] == "ε = 5, local, for each transform; ε = 2.5 a part"
     assert shown.facts["Protects"] == "each record, from everybody who sees its reports"
     assert shown.rows == [[name, "7"] for name in NAMES[:20]]
-    assert "an epsilon is infinite" in section(RandomizedParts(epsilon=math.inf, bounds=(0, 1)).fit(FRAME))
-    assert "random_state was set" in section(RandomizedParts(bounds=(0, 1), random_state=0).fit(FRAME))
+    assert "an epsilon is infinite" in section(RandomizedResponse(epsilon=math.inf, bounds=(0, 1)).fit(FRAME))
+    assert "random_state was set" in section(RandomizedResponse(bounds=(0, 1), random_state=0).fit(FRAME))
 
 
 def test_people_are_told_from_records():
@@ -310,7 +303,7 @@ def test_ranks_look_at_no_bounds_so_these_break_nothing():
     assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
-@pytest.mark.parametrize("estimator", [PrivateCorrelation, DPForwardSelector, PrivatePC])
+@pytest.mark.parametrize("estimator", [PrivateCorrelation, PrivateForwardSelector, PrivatePC])
 def test_a_matrix_without_privacy_says_so(estimator):
     with pytest.warns(PrivacyLeakWarning):
         assert "random_state was set" in section(estimator(random_state=0).fit(FRAME, Y))

@@ -6,7 +6,8 @@ import traceback
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, RangeGridSketch, dp_mic_classif, private_bounds
+from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, private_bounds
+from skdpmic.counting import RangeGridSketch
 from skdpmic.table.bounds import axis_of
 
 SECRET = 0.8675309

@@ -253,7 +253,7 @@ def test_a_charge_that_cannot_be_written_draws_no_noise(path, name, monkeypatch)
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
     scorer = DPMICScorer(epsilon=0.7, ledger=BudgetLedger(path, 1.0), **PUBLIC).fit(*table())
     before = vars(scorer).copy()
-    monkeypatch.setattr(Records, "each_feature", None)
+    monkeypatch.setattr(Records, "map_features", None)
     with pytest.raises(BudgetError):
         scorer.fit(*table(d=4))
     assert vars(scorer) == before

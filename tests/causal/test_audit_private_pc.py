@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.causal import table_noise as two_way_tables
 from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.privacy.composition import rho_for

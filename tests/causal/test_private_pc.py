@@ -14,9 +14,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateCorrelation, PrivatePC
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import pc
 from skdpmic.causal.table_noise import NoisyTwoWayTables
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 
 N = 5000
@@ -81,7 +83,7 @@ def test_it_finds_the_graph_from_a_noisy_release(kind, fitted):
 def test_of_numbers_the_release_is_that_of_private_correlation():
     private, correlation = (kind(epsilon=math.inf).fit(X) for kind in (partial(PrivatePC, **SURE), PrivateCorrelation))
     np.testing.assert_array_equal(private.noisy_correlation_, correlation.noisy_correlation_)
-    np.testing.assert_array_equal(private.untied_shares_, correlation.untied_shares_)
+    np.testing.assert_array_equal(private.untied_fraction_, correlation.untied_fraction_)
     assert private.noise_scale_ == 0
     assert not hasattr(private, "noisy_tables_")
     np.testing.assert_array_equal(private.cpdag_, TRUTH)

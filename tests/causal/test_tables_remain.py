@@ -9,11 +9,12 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, PrivatePC
+from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
+from skdpmic.causal import PrivatePC
 from skdpmic.causal import table_noise as two_way_tables
 from skdpmic.causal import table_release as noisy_tables
-from skdpmic.causal.found_graph import FoundGraph
+from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.selection.base import PrivateEstimator
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
@@ -35,12 +36,12 @@ def fit_with_released_values(table, monkeypatch):
     released, counts = np.random.default_rng(1).integers(-5, 30, size=1000), []
     compute = noisy_tables.two_way_counts
 
-    def watched(*arguments):
+    def with_progress(*arguments):
         counts.append(compute(*arguments))
         return counts[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(noisy_tables, "two_way_counts", watched)
+        patch.setattr(noisy_tables, "two_way_counts", with_progress)
         patch.setattr(two_way_tables, "discrete_gaussian", lambda variance, size, source: released[:size] - counts[-1])
         return PrivatePC(categories=CATEGORIES).fit(table), counts[-1]
 
@@ -98,7 +99,13 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(bef
         return prepared(private if before == "new" else private.fit(table[:30]))
 
     fitted, was_as_before = PrivatePC(categories=CATEGORIES).fit(table), []
-    classes = (PrivateEstimator, FoundGraph, PrivatePC, noisy_tables.TwoWayTables, two_way_tables.NoisyTwoWayTables)
+    classes = (
+        PrivateEstimator,
+        GraphResultMixin,
+        PrivatePC,
+        noisy_tables.TwoWayTables,
+        two_way_tables.NoisyTwoWayTables,
+    )
     for interrupted in interrupted_everywhere(
         prepare, lambda interrupted: interrupted.estimator.fit(table), functions_of(*classes)
     ):
@@ -129,7 +136,7 @@ def test_an_interrupted_search_for_the_graph_costs_nothing_and_can_be_repeated(m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skdpmic.causal.found_graph.find_graph", interrupt)
+        patch.setattr("skdpmic.causal.graph_result.find_graph", interrupt)
         with pytest.raises(KeyboardInterrupt):
             private.cpdag_  # noqa: B018
     assert private.cpdag_.shape == (4, 4)

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from skdpmic import BudgetError, BudgetLedger, PrivatePC
+from skdpmic import BudgetError, BudgetLedger
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.ties import declared_to_repeat
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")
@@ -86,7 +87,7 @@ def test_the_warning_of_types_comes_before_the_charge(tmp_path):
         with pytest.raises(UserWarning, match="the types of"):
             estimator.fit(TABLES["pandas"](chain()))
     assert ledger.spent() == (0.0, 0.0)
-    assert not hasattr(estimator, "untied_shares_")
+    assert not hasattr(estimator, "untied_fraction_")
     full = BudgetLedger(tmp_path / "full.db", epsilon=1e-3, delta=1e-3)
     with pytest.warns(UserWarning, match="the types of"), pytest.raises(BudgetError):
         private(ledger=full).fit(TABLES["pandas"](chain()))
@@ -105,15 +106,15 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
     table = chain()
     table["z"] = cut(table["z"], 10).astype(float)
     (message,) = warned(table)
-    assert message.startswith("untied_shares_ of ['z'] are below 0.99")
+    assert message.startswith("untied_fraction_ of ['z'] is below 0.99")
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=100, delta=1e-3)
     estimator = private(ledger=ledger)
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="untied_shares_")
-        with pytest.raises(UserWarning, match="untied_shares_"):
+        warnings.filterwarnings("error", message="untied_fraction_")
+        with pytest.raises(UserWarning, match="untied_fraction_"):
             estimator.fit(table)
     assert ledger.spent()[0] > 0
-    assert estimator.untied_shares_[1] < 0.95
+    assert estimator.untied_fraction_[1] < 0.95
     assert estimator.cpdag_.shape == (3, 3)
 
 
@@ -123,7 +124,7 @@ def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monke
 
     def release(*arguments):
         released = original(*arguments)
-        return released | {"untied_shares_": np.array([1.0, 0.5, 1.0])}
+        return released | {"untied_fraction_": np.array([1.0, 0.5, 1.0])}
 
     original = NoisyMatrix.release
     monkeypatch.setattr(NoisyMatrix, "release", release)

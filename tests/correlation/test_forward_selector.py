@@ -1,4 +1,4 @@
-"""DPForwardSelector: which features it takes, what it keeps of a table, and how it fits into scikit-learn."""
+"""PrivateForwardSelector: which features it takes, what it keeps of a table, and how it fits into scikit-learn."""
 
 import itertools
 import math
@@ -12,15 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import forward
-from skdpmic import (
-    BudgetLedger,
-    DPForwardSelector,
-    DPMICSelector,
-    PrivacyLeakWarning,
-    PrivateCorrelation,
-    PrivateGridSearch,
-    search_cost,
-)
+from skdpmic import BudgetLedger, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, search_cost
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
@@ -38,7 +31,7 @@ X, Y = copies()
 
 
 def test_what_adds_something_is_taken_before_a_copy():
-    selector = DPForwardSelector(k=2).fit(X, Y)
+    selector = PrivateForwardSelector(k=2).fit(X, Y)
     assert selector.get_support()[2]
     assert selector.get_support()[:2].sum() == 1
     assert selector.ranking_[[3, 4]].min() > 2
@@ -51,7 +44,7 @@ def test_without_noise_it_takes_what_linear_models_take():
     rng = np.random.default_rng(1)
     table = math.sqrt(0.4) * rng.normal(size=(3000, 1)) + math.sqrt(0.6) * rng.normal(size=(3000, 6))
     y = table @ [0.6, 0, -0.9, -0.4, 1.2, 0] + rng.normal(size=3000)
-    selector = DPForwardSelector(k="all", epsilon=math.inf).fit(table, y)
+    selector = PrivateForwardSelector(k="all", epsilon=math.inf).fit(table, y)
     chosen, scores = [], []
     for _ in range(6):
         by_feature = {
@@ -67,7 +60,7 @@ def test_without_noise_it_takes_what_linear_models_take():
 
 def test_another_k_after_the_fit_costs_nothing(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-6)
-    selector = DPForwardSelector(k=1, ledger=ledger).fit(X, Y)
+    selector = PrivateForwardSelector(k=1, ledger=ledger).fit(X, Y)
     chosen = [set(selector.set_params(k=k).get_support(indices=True)) for k in (1, 2, 3, 4, 5)]
     assert [len(some) for some in chosen] == [1, 2, 3, 4, 5]
     assert all(fewer < more for fewer, more in itertools.pairwise(chosen))
@@ -76,17 +69,17 @@ def test_another_k_after_the_fit_costs_nothing(tmp_path):
 
 
 def test_the_matrix_is_that_of_private_correlation_with_the_target_last():
-    selector = DPForwardSelector(k=1, epsilon=math.inf).fit(X, Y)
+    selector = PrivateForwardSelector(k=1, epsilon=math.inf).fit(X, Y)
     matrix = PrivateCorrelation(epsilon=math.inf).fit(np.column_stack([X, Y]))
     np.testing.assert_array_equal(selector.noisy_correlation_, matrix.noisy_correlation_)
-    np.testing.assert_array_equal(selector.untied_shares_, matrix.untied_shares_)
+    np.testing.assert_array_equal(selector.untied_fraction_, matrix.untied_fraction_)
     np.testing.assert_array_equal(selector.correlation_, matrix.correlation_)
 
 
 def test_the_noise_is_that_of_the_features_and_the_target():
-    selector = DPForwardSelector(k=1, epsilon=0.3, delta=1e-5).fit(X, Y)
+    selector = PrivateForwardSelector(k=1, epsilon=0.3, delta=1e-5).fit(X, Y)
     assert selector.noise_scale_ == NoisyConcordances.for_budget(0.3, 1e-5, 6, len(X)).noise_scale
-    truth = DPForwardSelector(k=1, epsilon=math.inf).fit(X, Y).noisy_correlation_
+    truth = PrivateForwardSelector(k=1, epsilon=math.inf).fit(X, Y).noisy_correlation_
     noise = (selector.noisy_correlation_ - truth)[np.triu_indices(6, 1)]
     assert 0.4 < np.std(noise) / selector.noise_scale_ < 1.8  # of 15 draws, alpha below 1e-3
     assert len(set(np.abs(noise))) == 15
@@ -95,30 +88,30 @@ def test_the_noise_is_that_of_the_features_and_the_target():
 
 def test_two_classes_are_as_two_numbers_and_three_have_no_order(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
-    selector = DPForwardSelector(k=2, epsilon=math.inf, classes=["no", "yes"]).fit(X, np.where(Y > 1, "yes", "no"))
-    as_numbers = DPForwardSelector(k=2, epsilon=math.inf).fit(X, Y > 1)
+    selector = PrivateForwardSelector(k=2, epsilon=math.inf, classes=["no", "yes"]).fit(X, np.where(Y > 1, "yes", "no"))
+    as_numbers = PrivateForwardSelector(k=2, epsilon=math.inf).fit(X, Y > 1)
     np.testing.assert_array_equal(selector.noisy_correlation_, as_numbers.noisy_correlation_)
-    three = DPForwardSelector(k=2, classes=[0, 1, 2], ledger=ledger)
+    three = PrivateForwardSelector(k=2, classes=[0, 1, 2], ledger=ledger)
     with pytest.raises(ValueError, match="classes must be 2 labels, as more than that have no order, got 3"):
         three.fit(X, np.digitize(Y, [-1, 1]))
     with pytest.raises(ValueError, match="y must hold only labels that are in classes"):
         three.set_params(classes=[0, 1]).fit(X, np.digitize(Y, [-1, 1]))
     assert ledger.entries() == []
     with pytest.warns(PrivacyLeakWarning, match="classes='data' reads classes from the data"):
-        DPForwardSelector(k=2, classes="data").fit(X, Y > 1)
+        PrivateForwardSelector(k=2, classes="data").fit(X, Y > 1)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "most", None])
 def test_a_wrong_k_is_refused(k):
     with pytest.raises(ValueError, match="k must be an int >= 1 or 'all', got "):
-        DPForwardSelector(k=k).fit(X, Y)
+        PrivateForwardSelector(k=k).fit(X, Y)
 
 
 def test_more_features_than_there_are_is_told():
     with pytest.warns(
         UserWarning, match=r"k=10 is greater than n_features=5\. All the features will be returned"
     ) as caught:
-        assert DPForwardSelector().fit(X, Y).get_support().all()
+        assert PrivateForwardSelector().fit(X, Y).get_support().all()
     assert caught[0].filename == __file__
 
 
@@ -135,7 +128,7 @@ def mixed_frame():
 
 def test_a_dataframe_keeps_names_and_types():
     frame = mixed_frame()
-    selector = DPForwardSelector(k=4, categories={"e": ["low", "high"]}).fit(frame, Y)
+    selector = PrivateForwardSelector(k=4, categories={"e": ["low", "high"]}).fit(frame, Y)
     chosen = selector.transform(frame)
     assert (
         list(chosen.columns) == selector.get_feature_names_out().tolist() == list(frame.columns[selector.get_support()])
@@ -143,17 +136,17 @@ def test_a_dataframe_keeps_names_and_types():
     assert (chosen.dtypes == frame.dtypes[selector.get_support()]).all()
     polars = pytest.importorskip("polars")
     numbers = frame[["a", "b", "c"]]
-    assert isinstance(DPForwardSelector(k=2).fit(numbers, Y).transform(numbers), np.ndarray)
-    as_polars = DPForwardSelector(k=2).set_output(transform="polars").fit(numbers, Y).transform(numbers)
+    assert isinstance(PrivateForwardSelector(k=2).fit(numbers, Y).transform(numbers), np.ndarray)
+    as_polars = PrivateForwardSelector(k=2).set_output(transform="polars").fit(numbers, Y).transform(numbers)
     assert isinstance(as_polars, polars.DataFrame)
 
 
 def test_it_selects_in_pipelines_and_searches_which_know_their_cost(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0, delta=0.1, composition="basic")
-    pipeline = make_pipeline(DPForwardSelector(k=2, epsilon=0.5, delta=1e-6, ledger=ledger), Ridge())
-    search = GridSearchCV(pipeline, {"dpforwardselector__k": [1, 2]}, cv=3).fit(X, Y)
-    cost = search_cost(GridSearchCV(pipeline, {"dpforwardselector__k": [1, 2]}, cv=3))
-    assert search.best_params_ == {"dpforwardselector__k": 2}
+    pipeline = make_pipeline(PrivateForwardSelector(k=2, epsilon=0.5, delta=1e-6, ledger=ledger), Ridge())
+    search = GridSearchCV(pipeline, {"privateforwardselector__k": [1, 2]}, cv=3).fit(X, Y)
+    cost = search_cost(GridSearchCV(pipeline, {"privateforwardselector__k": [1, 2]}, cv=3))
+    assert search.best_params_ == {"privateforwardselector__k": 2}
     assert (cost.n_fits, cost.charged_epsilon) == (7, 3.5)
     assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
     assert cross_val_score(pipeline, X, Y, cv=3).min() > 0.7
@@ -161,7 +154,7 @@ def test_it_selects_in_pipelines_and_searches_which_know_their_cost(tmp_path):
     assert ledger.spent()[0] == 5.0
 
 
-@pytest.mark.parametrize("private", [PrivateCorrelation(0.5, 1e-6), DPForwardSelector(epsilon=0.5, delta=1e-6)])
+@pytest.mark.parametrize("private", [PrivateCorrelation(0.5, 1e-6), PrivateForwardSelector(epsilon=0.5, delta=1e-6)])
 def test_both_are_private_to_the_accounting(private):
     assert is_private(private)
     cost = cost_of_fit(make_pipeline(private))
@@ -171,12 +164,12 @@ def test_both_are_private_to_the_accounting(private):
 
 def test_a_private_search_over_k_charges_the_choice_and_the_refit(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=1e-5, composition="basic")
-    pipeline = make_pipeline(DPForwardSelector(epsilon=1.0, ledger=ledger), Ridge())
-    search = PrivateGridSearch(pipeline, {"dpforwardselector__k": [1, 2]}, epsilon=1.0, n_subsets=4, ledger=ledger)
+    pipeline = make_pipeline(PrivateForwardSelector(epsilon=1.0, ledger=ledger), Ridge())
+    search = PrivateGridSearch(pipeline, {"privateforwardselector__k": [1, 2]}, epsilon=1.0, n_subsets=4, ledger=ledger)
     search.fit(X, Y)
     assert search.privacy_spent_ == (2.0, 1e-6)
     assert ledger.spent() == (2.0, 1e-6)
-    assert "dpforwardselector__k" in search.best_params_
+    assert "privateforwardselector__k" in search.best_params_
 
 
 @pytest.mark.parametrize(
@@ -192,7 +185,7 @@ def test_a_private_search_over_k_charges_the_choice_and_the_refit(tmp_path):
 )
 def test_a_private_search_refuses_before_the_charge_what_no_fit_can_do(change, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=1e-5)
-    pipeline = make_pipeline(DPForwardSelector(k=2).set_params(**change), Ridge())
+    pipeline = make_pipeline(PrivateForwardSelector(k=2).set_params(**change), Ridge())
     search = PrivateGridSearch(pipeline, {"ridge__alpha": [1.0, 2.0]}, n_subsets=4, ledger=ledger)
     with pytest.raises(ValueError, match=message):
         search.fit(X, np.digitize(Y, [-1, 1]))
@@ -209,22 +202,22 @@ def test_a_private_search_takes_a_correlation_that_has_no_target():
 
 def test_persons_are_drawn_with_their_target():
     rows, y, groups = np.repeat(X, 2, axis=0), np.repeat(Y, 2), np.repeat(np.arange(len(X)), 2)
-    one_each = DPForwardSelector(k=2, epsilon=math.inf, max_rows_per_group=1).fit(rows, y, groups=groups)
-    plain = DPForwardSelector(k=2, epsilon=math.inf).fit(X, Y)
+    one_each = PrivateForwardSelector(k=2, epsilon=math.inf, max_rows_per_group=1).fit(rows, y, groups=groups)
+    plain = PrivateForwardSelector(k=2, epsilon=math.inf).fit(X, Y)
     np.testing.assert_array_equal(one_each.noisy_correlation_, plain.noisy_correlation_)
     assert one_each.n_groups_ == len(X)
-    two = DPForwardSelector(k=2, max_rows_per_group=2).fit(rows, y, groups=groups)
+    two = PrivateForwardSelector(k=2, max_rows_per_group=2).fit(rows, y, groups=groups)
     assert two.noise_scale_ == NoisyConcordances.for_budget(1.0, 1e-6, 6, 2 * len(X), 2).noise_scale
 
 
 def test_it_has_no_method_of_releases_of_scores():
     for name in ("plan", "scores_interval", "fit_sketch", "partial_fit"):
-        assert not hasattr(DPForwardSelector(), name)
+        assert not hasattr(PrivateForwardSelector(), name)
         assert not hasattr(PrivateCorrelation(), name)
 
 
 def test_a_copy_of_a_fitted_selector_selects_the_same():
-    selector = DPForwardSelector(k=2).fit(X, Y)
+    selector = PrivateForwardSelector(k=2).fit(X, Y)
     again = pickle.loads(pickle.dumps(selector))
     np.testing.assert_array_equal(again.get_support(), selector.get_support())
     assert not hasattr(clone(selector), "ranking_")
@@ -232,9 +225,9 @@ def test_a_copy_of_a_fitted_selector_selects_the_same():
 
 def test_a_ledger_is_charged_with_the_rho_of_the_release(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
-    DPForwardSelector(k=1, epsilon=0.5, delta=1e-6, ledger=ledger).fit(X, Y)
+    PrivateForwardSelector(k=1, epsilon=0.5, delta=1e-6, ledger=ledger).fit(X, Y)
     (entry,) = ledger.entries()
-    assert entry.what == "DPForwardSelector, kendall, gaussian"
+    assert entry.what == "PrivateForwardSelector, kendall, gaussian"
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), len(X), 5)
 
 
@@ -253,5 +246,5 @@ def mean_r2(make, n, n_tables):
 def test_of_parents_with_near_copies_it_finds_more_than_the_best_single_features(n, n_tables, least):
     # Fixed seeds. Over many tables the mean is 0.67 at 3,000 rows and 0.718 at 10,000 (benchmarks/results/forward.csv).
     noise = np.random.RandomState(0)
-    assert mean_r2(lambda: DPForwardSelector(forward.K, random_state=noise), n, n_tables) >= least
+    assert mean_r2(lambda: PrivateForwardSelector(forward.K, random_state=noise), n, n_tables) >= least
     assert mean_r2(forward.WITHOUT_NOISE["best single, Pearson"], n, 4) < 0.56

@@ -16,17 +16,19 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 
-from skdpmic import BudgetLedger, DPForwardSelector, PrivateCorrelation, PrivatePC
+from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
-from skdpmic.causal.found_graph import FoundGraph
+from skdpmic.causal import PrivatePC
+from skdpmic.causal.graph_result import GraphResultMixin
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.selection.column_selection import KeptColumns
+from skdpmic.selection.column_selection import ColumnSelectionMixin
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
-KINDS = [PrivateCorrelation, partial(DPForwardSelector, k=2), partial(DPForwardSelector, k=2, n_jobs=2)]
+KINDS = [PrivateCorrelation, partial(PrivateForwardSelector, k=2), partial(PrivateForwardSelector, k=2, n_jobs=2)]
 KINDS += [PrivatePC]
 
 
@@ -44,12 +46,12 @@ def fit_with_released_values(make, table, monkeypatch):
     sums = []
     compute = noisy_matrix.concordances
 
-    def watched(*arguments):
+    def with_progress(*arguments):
         sums.append(compute(*arguments))
         return sums[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(noisy_matrix, "concordances", watched)
+        patch.setattr(noisy_matrix, "concordances", with_progress)
         patch.setattr(concordance, "discrete_gaussian", lambda sigma2, size, source: released[:size] - sums[-1])
         fitted = make().fit(*table)
     return fitted, sums[-1]
@@ -91,13 +93,13 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
     exact[np.triu_indices(p)] = sums / (N * (N - 1) // 2)
     above = np.triu_indices(p, 1)
     assert (exact[above] != fitted.noisy_correlation_[above]).all()
-    assert (exact.diagonal() != fitted.untied_shares_).all()
+    assert (exact.diagonal() != fitted.untied_fraction_).all()
 
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
-CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.NoisyMatrix, KeptColumns)
-CLASSES += (PrivateCorrelation, DPForwardSelector, concordance.NoisyConcordances, FoundGraph, PrivatePC)
+CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.NoisyMatrix, ColumnSelectionMixin)
+CLASSES += (PrivateCorrelation, PrivateForwardSelector, concordance.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 
 @pytest.mark.parametrize("before", ["new", "fitted"])
@@ -147,7 +149,7 @@ def test_no_two_hashes_agree_and_copies_have_the_same_attributes(make, tmp_path)
 def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(tmp_path):
     X, y = neighbours()[0]
     memory = joblib.Memory(tmp_path / "cache", verbose=0)
-    pipeline = Pipeline([("private", DPForwardSelector(k=2)), ("model", Ridge())], memory=memory)
+    pipeline = Pipeline([("private", PrivateForwardSelector(k=2)), ("model", Ridge())], memory=memory)
     assert len({pipeline.fit(X, y)["private"].noisy_correlation_[0, 1] for _ in range(3)}) == 3
 
 

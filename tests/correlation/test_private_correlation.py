@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 
-from skdpmic import BudgetError, BudgetLedger, DPForwardSelector, PrivacyLeakWarning, PrivateCorrelation
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau
@@ -35,7 +36,7 @@ def test_without_noise_it_is_kendalls_tau_of_each_two_columns():
     fitted = exact(X)
     np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(X.T.tolist()), atol=1e-15)
     np.testing.assert_allclose(fitted.correlation_, fitted.noisy_correlation_, atol=1e-12)
-    np.testing.assert_array_equal(fitted.untied_shares_, 1.0)
+    np.testing.assert_array_equal(fitted.untied_fraction_, 1.0)
     assert fitted.noise_scale_ == 0
     assert fitted.n_features_in_ == D
     assert not hasattr(fitted, "feature_names_in_")
@@ -46,8 +47,8 @@ def test_ties_count_nothing_and_their_shares_tell_tau_b():
     tied = np.random.default_rng(0).integers(3, size=(N, 3)).astype(float)
     fitted = exact(tied)
     np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(tied.T.tolist()), atol=1e-15)
-    assert (fitted.untied_shares_ < 0.8).all()
-    tau_b = fitted.noisy_correlation_[0, 1] / math.sqrt(fitted.untied_shares_[0] * fitted.untied_shares_[1])
+    assert (fitted.untied_fraction_ < 0.8).all()
+    tau_b = fitted.noisy_correlation_[0, 1] / math.sqrt(fitted.untied_fraction_[0] * fitted.untied_fraction_[1])
     assert tau_b == pytest.approx(stats.kendalltau(tied[:, 0], tied[:, 1]).statistic, abs=1e-12)
 
 
@@ -278,7 +279,7 @@ def assert_refused(estimator, table, error, message, ledger):
 
 
 @pytest.mark.parametrize("is_fitted", [False, True])
-@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 @pytest.mark.parametrize("change, message", WRONG)
 def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, kind, is_fitted, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
@@ -289,7 +290,7 @@ def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, messa
         assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 def test_wrong_tables_are_refused_without_a_charge_or_a_change(kind, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     array = pytest.importorskip("dask.array")
@@ -312,7 +313,7 @@ def test_one_column_has_no_correlations():
         PrivateCorrelation().fit(X[:, :1])
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
@@ -326,7 +327,7 @@ def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
         kind(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
     assert len(ledger.entries()) == 1
     with pytest.warns(UserWarning, match="noise drowns everything") as caught:
-        kind(epsilon=0.1).set_params(**({"k": 1} if kind is DPForwardSelector else {})).fit(X, X[:, 0])
+        kind(epsilon=0.1).set_params(**({"k": 1} if kind is PrivateForwardSelector else {})).fit(X, X[:, 0])
     assert caught[0].filename == __file__
 
 
@@ -338,7 +339,7 @@ def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charg
     assert ledger.entries() == []
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, DPForwardSelector])
+@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 def test_a_delta_above_one_over_n_is_told(kind):
     with pytest.warns(UserWarning, match="delta=0.1 is above 1 / n"):
         kind(delta=0.1).fit(X, X[:, 0])
@@ -348,7 +349,7 @@ def test_the_noise_is_known_before_there_is_a_table(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     private = PrivateCorrelation(epsilon=0.7, delta=1e-5, ledger=ledger)
     assert private.noise_scale_for(N, D) == clone(private).fit(X).noise_scale_
-    selector = DPForwardSelector(k=1, epsilon=0.7, delta=1e-5)
+    selector = PrivateForwardSelector(k=1, epsilon=0.7, delta=1e-5)
     assert selector.noise_scale_for(N, D) == selector.fit(X, X[:, 0]).noise_scale_
     people = PrivateCorrelation(max_rows_per_group=2)
     assert people.noise_scale_for(N // 2, D) == people.fit(X, groups=np.arange(N) // 2).noise_scale_
@@ -356,7 +357,7 @@ def test_the_noise_is_known_before_there_is_a_table(tmp_path):
     for wrong in ({"n_samples": 3}, {"n_samples": 10.5}, {"n_features": 1}, {"n_features": True}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):
             private.noise_scale_for(**({"n_samples": 10, "n_features": 5} | wrong))
-    assert DPForwardSelector().noise_scale_for(100, 1) > 0
+    assert PrivateForwardSelector().noise_scale_for(100, 1) > 0
 
 
 def test_the_text_is_short():

@@ -6,7 +6,7 @@ import decimal
 import numpy as np
 import pytest
 
-from skdpmic import RangeGridSketch
+from skdpmic.counting import RangeGridSketch
 
 N = 700
 DAY = datetime.date(2020, 1, 1)

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from skdpmic import RangeGridSketch, count_stream
-from skdpmic.counting import merge_all
+from skdpmic.counting import RangeGridSketch, count_stream, merge_all
 from tests.counting.tables import N, counted, empty_sketch, mixed_table, of_target, write_files
 from tests.test_guides import run
 

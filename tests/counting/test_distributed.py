@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch
-from skdpmic.counting import merge_all
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic.counting import RangeGridSketch, merge_all
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -162,11 +162,11 @@ def test_rows_stay_where_they_are(monkeypatch):
     results = []
     compute = dask.compute
 
-    def watched(*args, **kwargs):
+    def with_progress(*args, **kwargs):
         results.extend(compute(*args, **kwargs))
         return tuple(results[-len(args) :])
 
-    monkeypatch.setattr(dask, "compute", watched)
+    monkeypatch.setattr(dask, "compute", with_progress)
     DPMICScorer(**PUBLIC).fit(X, y)
     assert [type(result) for result in results] == [int] * 11 + [RangeGridSketch]
 

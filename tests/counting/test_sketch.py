@@ -13,14 +13,15 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, RangeGridSketch, mic_r
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, mic_r
+from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
 from skdpmic.statistics.mic.noisy_tables import TableGrids
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.table.columns import each_feature
+from skdpmic.table.columns import map_features
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -119,7 +120,7 @@ def test_a_table_of_the_geometric_mechanism_is_a_histogram():
     X, y = table()
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=16, n_parts=4, n_features=D).update(X, y)
     records = SketchedRecords(sketch)
-    for j, counts in enumerate(records.each_feature(records.counter(sketch.measure).count, None)):
+    for j, counts in enumerate(records.map_features(records.counter(sketch.measure).count, None)):
         expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
         np.testing.assert_array_equal(counts, expected)
 
@@ -452,9 +453,9 @@ def test_an_interrupted_update_is_noticed(monkeypatch):
         calls.append(args)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return each_feature(*args)
+        return map_features(*args)
 
-    monkeypatch.setattr("skdpmic.counting.chunks.each_feature", interrupt)
+    monkeypatch.setattr("skdpmic.counting.chunks.map_features", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sketch.update(*table())
     whole = sketched(KINDS[0])[0]

@@ -13,7 +13,8 @@ import sys
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, RangeGridSketch
+from skdpmic import DPMICScorer
+from skdpmic.counting import RangeGridSketch
 
 N, D = 300, 4
 NUMBERS = {"bounds": (0, 1), "n_features": D, "target_bounds": (0, 1), "B": 12, "c": 2}

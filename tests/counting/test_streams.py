@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, count_stream
-from skdpmic.counting import streams
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic.counting import RangeGridSketch, count_stream, streams
 from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -202,7 +202,7 @@ def test_a_stream_is_never_in_memory_as_a_whole():
     before = pyarrow.total_allocated_bytes()
     most = 0
 
-    def watched():
+    def with_progress():
         nonlocal most
         for batch in batches():
             most = max(most, pyarrow.total_allocated_bytes() - before, tracemalloc.get_traced_memory()[0])
@@ -210,7 +210,7 @@ def test_a_stream_is_never_in_memory_as_a_whole():
 
     tracemalloc.start()
     try:
-        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, watched()), target="y")
+        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, with_progress()), target="y")
     finally:
         tracemalloc.stop()
     assert sketch.n_samples == n_batches * n

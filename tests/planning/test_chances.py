@@ -46,9 +46,9 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
         noisy = law.rvs(size=(20_000, others + 1), random_state=random)
         noisy[:, 0] += 1
         expected = np.mean((noisy[:, 1:] > noisy[:, :1]).sum(axis=1) >= k)
-        missed, by_lot = chances_of_missing_a_perfect_score(n_features, k, law)
+        missed, at_random = chances_of_missing_a_perfect_score(n_features, k, law)
         assert missed == pytest.approx(expected, abs=0.015)  # four standard errors
-        assert by_lot == 1 - k / (others + 1)
+        assert at_random == 1 - k / (others + 1)
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -63,16 +63,16 @@ def test_a_perfect_score_is_missed_as_often_as_said_where_noise_is_drawn_for_eac
         for n_left in range(n_features, n_features - k, -1):
             noisy = law.rvs(size=(20_000, n_left), random_state=random)
             missed_so_far &= 1 + noisy[:, 0] < noisy[:, 1:].max(axis=1)
-        missed, by_lot = chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=True)
+        missed, at_random = chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=True)
         assert missed == pytest.approx(missed_so_far.mean(), abs=0.015)  # four standard errors
-        assert by_lot == 1 - k / n_features
+        assert at_random == 1 - k / n_features
 
 
 def test_without_noise_nothing_perfect_is_missed_and_in_noise_it_is_a_matter_of_luck():
     for law in LAWS.values():
         assert chances_of_missing_a_perfect_score(20, 5, law(scale=1e-4))[0] < 1e-9
-        missed, by_lot = chances_of_missing_a_perfect_score(20, 5, law(scale=1e4))
-        assert missed == pytest.approx(by_lot, abs=0.01)
+        missed, at_random = chances_of_missing_a_perfect_score(20, 5, law(scale=1e4))
+        assert missed == pytest.approx(at_random, abs=0.01)
 
 
 @pytest.mark.slow

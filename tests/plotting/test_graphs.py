@@ -7,8 +7,9 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import PrivateCorrelation, PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.causal.graphs import cpdag_of
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import GraphDisplay, graph_layout
 from skdpmic.plotting.figures import CHOSEN
 from skdpmic.plotting.graph_layout import layout

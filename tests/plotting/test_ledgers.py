@@ -5,7 +5,8 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from skdpmic import BudgetError, BudgetLedger, PrivateCorrelation
+from skdpmic import BudgetError, BudgetLedger
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import LedgerDisplay
 from skdpmic.privacy.composition import rho_for
 

@@ -71,7 +71,7 @@ def test_it_is_marked_where_enough_is_found(pyplot):
     assert display.enough_[0] is None
     assert "ε = 0.001" in legend(display)
     assert "found by a random choice" in legend(display)
-    assert display.by_lot == 0.05
+    assert display.at_random == 0.05
     y0, y1 = display.usable_.get_extents().transformed(display.ax_.transData.inverted()).intervaly
     assert y0 == pytest.approx(0.9)
     assert y1 >= 1

@@ -7,8 +7,9 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic._utils.texts import in_short
+from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.plotting import ScoresDisplay
 from skdpmic.plotting.figures import CHOSEN
 
@@ -160,7 +161,7 @@ NULL_SCORE = "null score: what an unrelated\ncolumn of this kind scores"
 
 def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chance(pyplot):
     scorer = scorer_of_kinds(epsilon=100.0)
-    chance, order = scorer.chance_scores_, np.argsort(scorer.ranking_)
+    chance, order = scorer.null_scores_, np.argsort(scorer.ranking_)
     assert len(set(chance)) == 2
     display = ScoresDisplay.from_estimator(scorer)
     np.testing.assert_allclose(widths(display), np.clip(scorer.scores_ - chance, 0, 1 - chance.max())[order])
@@ -182,7 +183,7 @@ def test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off(pyplot, se
     rng = np.random.default_rng(seed)
     unclamped, chance = rng.uniform(-0.5, 1.5, 12), rng.choice([0.01, 0.05], 12)
     ranking = 1 + np.argsort(np.argsort(chance - unclamped))
-    display = ScoresDisplay(np.clip(unclamped, 0, 1), ranking=ranking, chance_scores=chance).plot()
+    display = ScoresDisplay(np.clip(unclamped, 0, 1), ranking=ranking, null_scores=chance).plot()
     assert labels(display) == [f"feature {j}" for j in np.argsort(ranking)]
     assert np.all(np.diff(widths(display)) <= 0)
     assert min(widths(display)) == 0
@@ -227,7 +228,7 @@ def test_text_can_be_read_on_a_dark_page(pyplot):
 
 def test_a_release_without_scores_is_refused(pyplot):
     support = fitted(DPMICSelector, release="support", k=2)
-    for estimator in (support, DPForwardSelector(k=2).fit(*data())):
+    for estimator in (support, PrivateForwardSelector(k=2).fit(*data())):
         with pytest.raises(AttributeError, match=r"ScoresDisplay needs released scores, .*release='scores'"):
             ScoresDisplay.from_estimator(estimator)
     with pytest.raises(NotFittedError):

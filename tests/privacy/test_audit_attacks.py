@@ -132,10 +132,10 @@ def test_a_support_release_leaves_no_scores(refit):
         selector.scores_interval()
     assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of those that were not chosen
     assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == [
-        "chance_scores_",
+        "null_scores_",
         "ranking_",
     ]
-    assert selector.chance_scores_.tolist() == [0, 0, 0]  # of public numbers
+    assert selector.null_scores_.tolist() == [0, 0, 0]  # of public numbers
 
 
 # --- Before the private step ------------------------------------------------------------------------------------------

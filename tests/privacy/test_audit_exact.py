@@ -243,7 +243,7 @@ NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
 def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(here, there, epsilon, monkeypatch):
-    scale = LaplaceMechanism.for_budget(epsilon, n_scores=2, steps=2).scale
+    scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores=2, steps=2).scale
     window = [(min(pair) - 15, max(pair) + 15) for pair in zip(here, there, strict=True)]
     loss, with_half_the_noise = (
         largest_log_ratio(*(scores_law(steps, window, scale, monkeypatch) for steps in (here, there)))

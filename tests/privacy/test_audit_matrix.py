@@ -1,4 +1,4 @@
-"""Fits of PrivateCorrelation and DPForwardSelector, audited from outside on neighbours that are as far apart as can be.
+"""PrivateCorrelation and PrivateForwardSelector, audited from outside on neighbours that are as far apart as can be.
 
 The likelihood ratio of two neighbours depends on the sum of the released correlations alone, each with the sign of its
 move; so that sum is what is looked at.
@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import DPForwardSelector, PrivateCorrelation
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation import concordance_noise as concordance
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
@@ -45,7 +45,7 @@ def correlation(seed=0, **change):
 
 def forward(seed=0):
     """The last column is the target."""
-    selector = DPForwardSelector(1, epsilon=EPSILON, delta=DELTA, random_state=np.random.RandomState(seed))
+    selector = PrivateForwardSelector(1, epsilon=EPSILON, delta=DELTA, random_state=np.random.RandomState(seed))
     return lambda table: selector.fit(table[:, :-1], table[:, -1]).noisy_correlation_
 
 

@@ -125,7 +125,7 @@ def test_noise_for_one_row_is_found_out(name, monkeypatch):
 @pytest.mark.parametrize("name", each_of(["mic_r", "counts of few and many rows"]))
 def test_rows_as_they_are_would_be_found_out(name, monkeypatch):
     # Without a limit on the rows of a person, someone with many of them shows.
-    monkeypatch.setattr(Records, "drawn", lambda self, source: self)
+    monkeypatch.setattr(Records, "with_sampled_rows", lambda self, source: self)
     if name == "mic_r":
         _, neighbours, event, n_runs = AUDITS["scores of few and many rows"]
         here, there = neighbours()

@@ -105,7 +105,9 @@ def test_the_scale_comes_back_from_the_public_number():
 def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(epsilon, delta, n_scores):
     steps = 10**6
     sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
-    alike = LaplaceMechanism.for_budget(GaussianMechanism.epsilon_per_score(epsilon, delta, n_scores), 1, steps).scale
+    alike = LaplaceMechanism.for_budget(
+        GaussianMechanism.epsilon_per_score(epsilon, delta, n_scores), 0.0, 1, steps
+    ).scale
     assert math.sqrt(2) * alike == pytest.approx(sigma, rel=1e-5)
 
 

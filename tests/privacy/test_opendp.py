@@ -58,7 +58,7 @@ def test_gaussian_noise_has_one_law(sigma):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
 @pytest.mark.parametrize("n_scores, steps", [(1, 12_345), (1000, 99_999)])
 def test_the_laplace_mechanism_spends_its_epsilon(epsilon, n_scores, steps):
-    scale = LaplaceMechanism.for_budget(epsilon, n_scores, steps).scale
+    scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores, steps).scale
     assert laplace_of_opendp(scale).map(n_scores * steps) == pytest.approx(epsilon, rel=1e-3)
 
 

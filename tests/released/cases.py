@@ -15,18 +15,13 @@ import pandas
 
 from skdpmic import (
     BudgetLedger,
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedParts,
-    TwoPartyScorer,
+    PrivateSelectKBest,
     chatterjee_laplace,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
-    count_stream,
     distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
@@ -39,6 +34,10 @@ from skdpmic import (
     private_bounds,
     spearman_laplace,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import count_stream
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, D = 60, 4
 RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
@@ -115,11 +114,23 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+RENAMED = {
+    "mechanism_": "support_mechanism_",
+    "null_scores_": "chance_scores_",
+    "untied_fraction_": "untied_shares_",
+}  # attributes, and how they were called
+
+
 def kept(estimator, *more):
     """All public attributes of a fit, and what some methods return."""
     attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
     for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_"):
         attributes.pop(name, None)
+    for now, before in RENAMED.items():
+        if now in attributes:
+            attributes[before] = attributes.pop(now)
+    if isinstance(estimator, DPMICSelector):  # as of a selector that could also publish names only
+        attributes["n_ranked_"] = estimator.n_features_in_
     return plain(attributes | {name: getattr(estimator, name)() for name in more})
 
 
@@ -140,10 +151,17 @@ def selected(table, **parameters):
     return kept(DPMICSelector(epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
-def names(table, **parameters):
+class NamesOfThePaper(PrivateSelectKBest):
+    """The choice by MICr without a correction, which the selector does not offer."""
+
+    def _grids(self):
+        return super()._grids()._replace(correction=None)
+
+
+def names(table, correction="miller-madow", **parameters):
     make, public = TABLES[table]
-    selector = DPMICSelector(k=2, epsilon=2, release="support", **SEED, **public, **parameters)
-    return kept(selector.fit(*make()), "get_support")
+    kind = NamesOfThePaper if correction is None else PrivateSelectKBest
+    return kept(kind(k=2, epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
 def without_ranges(public):
@@ -254,7 +272,7 @@ for statistic in ("mic_r", "mtv_r"):
 
     def of_lazy_frame(statistic=statistic):
         X, y = numbers()
-        selector = DPMICSelector(k=2, statistic=statistic, release="support", redundancy=0.5, **SEED, **NUMERIC)
+        selector = PrivateSelectKBest(k=2, statistic=statistic, redundancy=0.5, **SEED, **NUMERIC)
         return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
 
     case("LazyFrame", "names", "redundancy", statistic)(of_lazy_frame)
@@ -328,7 +346,7 @@ for table in ("numbers", "two classes"):
 
     def forward(table=table):
         make, public = TABLES[table]
-        selector = DPForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
+        selector = PrivateForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
         return kept(selector.fit(*make()), "get_support")
 
     case("forward", table)(forward)
@@ -350,7 +368,7 @@ def _():
 
 def reports(n=N):
     X, _ = people(n)
-    parts = RandomizedParts(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
+    parts = RandomizedResponse(epsilon=20, bounds=PEOPLE["bounds"], categories=PEOPLE["categories"], **SEED).fit(X)
     return parts, parts.transform(X)
 
 
@@ -407,14 +425,14 @@ def _():
         DPMICScorer(epsilon=0.5, mechanism="gaussian", delta=1e-5, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="geometric", **paid, **NUMERIC).fit(X, y)
         for delta, redundancy in ((0, 0), (1e-5, 0), (0, 0.5), (1e-5, 0.5)):
-            parameters = {"statistic": "mtv_r", "release": "support", "delta": delta, "redundancy": redundancy}
-            DPMICSelector(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
+            parameters = {"statistic": "mtv_r", "delta": delta, "redundancy": redundancy}
+            PrivateSelectKBest(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)
-        DPForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
+        PrivateForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
         PrivatePC(epsilon=0.8, **paid).fit(X)
         PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
-        RandomizedParts(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
+        RandomizedResponse(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
         private_bounds(X, epsilon=2, **paid)
         for pair, public in PAIRS.values():
             pair(X[:, 0], y, epsilon=0.25, **public, **paid)

@@ -42,7 +42,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
 from skdpmic.search import grid_search as search_module
 from skdpmic.search import trials as trials_module
-from skdpmic.search.trials import MEAN_ERROR, deal, mean_over_subsets
+from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.privacy.test_top_k import law
 
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
@@ -61,7 +61,7 @@ def table(n=240):
 
 @pytest.mark.parametrize("n, n_subsets, test_size", [(8, 2, 0.25), (241, 15, 0.25), (100, 25, 0.9), (100, 3, 0.01)])
 def test_subsets_are_disjoint_and_hold_every_row(n, n_subsets, test_size):
-    subsets = deal(n, n_subsets, test_size, entropy_source())
+    subsets = assign_subsets(n, n_subsets, test_size, entropy_source())
     assert len(subsets) == n_subsets
     assert sorted(np.concatenate([np.concatenate(subset) for subset in subsets])) == list(range(n))
     assert all(len(rows) >= 2 for subset in subsets for rows in subset)
@@ -124,7 +124,7 @@ def test_overlapping_subsets_are_caught(monkeypatch):
         order = np.random.RandomState(0).permutation(n_samples)
         return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_subsets)]
 
-    monkeypatch.setattr(search_module, "deal", overlapping)
+    monkeypatch.setattr(search_module, "assign_subsets", overlapping)
     with pytest.raises(AssertionError):
         assert_a_record_moves_one_subset_only(monkeypatch)
 
@@ -365,7 +365,7 @@ def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("error")
             search.set_params(ledger=ledger).fit(*table())
-            patch.setattr(search_module, "deal", None)
+            patch.setattr(search_module, "assign_subsets", None)
             with pytest.raises(UserWarning, match="ledger is None"):
                 search.set_params(ledger=None).fit(*table())
 
@@ -472,7 +472,7 @@ def no_score_where_a_value_is_large(estimator, X, y):
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_score_that_is_no_number_fails_in_its_subset_only(n_jobs, monkeypatch):
     X, y = table()
-    subsets = deal(240, 6, 0.25, entropy_source(3))
+    subsets = assign_subsets(240, 6, 0.25, entropy_source(3))
     X[subsets[2][1][0], 0] = 2.0
     search = PrivateGridSearch(
         Ridge(), {}, n_subsets=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs

@@ -35,7 +35,7 @@ def test_useless_features_of_either_kind_are_worth_the_same_on_average(statistic
     scores = np.array([scorer.fit(*independent(seed, n_labels)).scores_ for seed in range(TABLES)])
     numbers, labels = scores[:, :4].ravel(), scores[:, 4:].ravel()
     error = math.sqrt((numbers.var() + labels.var()) * (1 / len(numbers) + 1 / 24))
-    worth = scores - scorer.chance_scores_
+    worth = scores - scorer.null_scores_
     assert abs(worth[:, :4].mean() - worth[:, 4:].mean()) < 4 * error
     if (statistic, n_labels) == ("mic_r", 2):
         assert numbers.mean() - labels.mean() > 8 * error
@@ -100,39 +100,39 @@ def test_the_order_is_that_of_scores_less_chance(release):
     X, y = independent(0, 2)
     given = public(categories={j: [0, 1] for j in range(4, 8)})
     scorer = DPMICScorer(**given).fit(X, y)
-    worth = scorer.scores_ - scorer.chance_scores_
-    assert len(set(scorer.chance_scores_)) == 2
+    worth = scorer.scores_ - scorer.null_scores_
+    assert len(set(scorer.null_scores_)) == 2
     selector = DPMICSelector(k=8, release=release, **given).fit(X, y)
     assert np.argsort(selector.ranking_).tolist() == np.argsort(-worth, kind="stable").tolist()
-    assert selector.chance_scores_.tolist() == scorer.chance_scores_.tolist()
+    assert selector.null_scores_.tolist() == scorer.null_scores_.tolist()
 
 
 def test_features_of_one_kind_have_nothing_taken_off():
     X, y = independent(0, 2)
     scorer = DPMICScorer(**public()).fit(X[:, :4], y)
-    assert scorer.chance_scores_.tolist() == [0] * 4
+    assert scorer.null_scores_.tolist() == [0] * 4
     scorer = DPMICScorer(**public(bounds=None, categories={j: [0, 1] for j in range(4)})).fit(X[:, 4:], y)
-    assert scorer.chance_scores_.tolist() == [0] * 4
+    assert scorer.null_scores_.tolist() == [0] * 4
     ranks = DPMICScorer(**public(statistic="kendall", categories={j: [0, 1] for j in range(4, 8)})).fit(X, y)
-    assert ranks.chance_scores_.tolist() == [0] * 8
+    assert ranks.null_scores_.tolist() == [0] * 8
 
 
 def test_what_is_taken_off_depends_on_public_numbers_only():
     given = public(categories={j: [0, 1] for j in range(4, 8)})
-    first, second = (DPMICScorer(**given).fit(*independent(seed, 2)).chance_scores_.tolist() for seed in (0, 1))
+    first, second = (DPMICScorer(**given).fit(*independent(seed, 2)).null_scores_.tolist() for seed in (0, 1))
     assert first == second
     measure = MicR("miller-madow").measure("auto", "auto", N, 1.0, 2)
     scales = [(0.0, 9.0), (0.0, 1.0)]
     assert chance_scores(measure, Shape(N, scales)).tolist() == [0, 0]
 
 
-def test_handicaps_are_taken_off_in_whole_steps_of_the_noise():
+def test_offsets_are_subtracted_in_whole_steps_of_the_noise():
     source = np.random.RandomState(0).bytes
-    scores, handicaps = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, 0.0])
+    scores, offsets = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, 0.0])
     for mechanism in (OneShotTopK(3, 1), ExponentialTopK(3, 1)):
-        assert mechanism.release(scores, source, handicaps).tolist() == [0, 2, 1]
-        assert type(mechanism)(3, 0).release(scores, source, handicaps).tolist() == [0, 2, 1]
+        assert mechanism.release(scores, source, offsets).tolist() == [0, 2, 1]
+        assert type(mechanism)(3, 0).release(scores, source, offsets).tolist() == [0, 2, 1]
     for scale in (0, 1):
-        released, order = LaplaceMechanism(scale).release(scores, source, handicaps)
+        released, order = LaplaceMechanism(scale).release(scores, source, offsets)
         np.testing.assert_allclose(released, scores, atol=1e-9)
         assert order.tolist() == [0, 2, 1]

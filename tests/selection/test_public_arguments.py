@@ -16,7 +16,6 @@ from skdpmic import (
     DPMICSelector,
     PrivacyLeakWarning,
     PrivateGridSearch,
-    RangeGridSketch,
     dp_mic_regression,
     mic_cross,
     mic_e_laplace,
@@ -25,6 +24,7 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
+from skdpmic.counting import RangeGridSketch
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, RangeGridSketch, search_cost
-from skdpmic.counting import chunks
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, search_cost
+from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.privacy.top_k import OneShotTopK

@@ -4,15 +4,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import (
-    DPForwardSelector,
-    DPMICScorer,
-    DPMICSelector,
-    PrivateCorrelation,
-    PrivateGridSearch,
-    PrivatePC,
-    RandomizedParts,
-)
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -39,9 +34,9 @@ SETTINGS = [
     DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),
-    DPForwardSelector(k=1),
-    RandomizedParts(bounds=(-10, 10)),
-    RandomizedParts(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
+    PrivateForwardSelector(k=1),
+    RandomizedResponse(bounds=(-10, 10)),
+    RandomizedResponse(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
     PrivatePC(),
     PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]

@@ -20,13 +20,13 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    RangeGridSketch,
     dp_mic_classif,
     dp_mic_regression,
     mic_r,
     mtv_r,
     search_cost,
 )
+from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketch import check_whole
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for

@@ -8,7 +8,9 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPForwardSelector, DPMICScorer, DPMICSelector, RandomizedParts, TwoPartyScorer
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic.correlation import PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 NAMES = ["a", "b", "c", "d", "e"]
 X = np.random.default_rng(0).random((400, 5))
@@ -20,7 +22,7 @@ SCORED = ["feature", "rank", "score", "lower", "upper", "p_value"]
 
 def of_reports(**parameters):
     pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
-    alice = RandomizedParts(8.0, bounds=(0, 1)).fit(FRAME)
+    alice = RandomizedResponse(8.0, bounds=(0, 1)).fit(FRAME)
     return TwoPartyScorer(**parameters).fit(alice.to_arrow(alice.transform(FRAME)), Y)
 
 
@@ -32,8 +34,8 @@ FITTED = {
     "geometric": lambda: DPMICScorer(**PUBLIC | {"statistic": "mic_r"}, mechanism="geometric").fit(FRAME, Y),
     "people": lambda: DPMICScorer(**PUBLIC, max_rows_per_group=2).fit(FRAME, Y, groups=np.arange(400) // 2),
     "selector": lambda: DPMICSelector(2, **PUBLIC).fit(FRAME, Y),
-    "support": lambda: DPMICSelector(2, **PUBLIC, release="support").fit(FRAME, Y),
-    "forward": lambda: DPForwardSelector(2, epsilon=50.0).fit(FRAME, Y),
+    "names": lambda: PrivateSelectKBest(2, **PUBLIC).fit(FRAME, Y),
+    "forward": lambda: PrivateForwardSelector(2, epsilon=50.0).fit(FRAME, Y),
     "two parties": of_reports,
     "two parties, maxima": partial(of_reports, statistic="mtv_r", target_bounds=(0, 1)),
 }
@@ -45,7 +47,7 @@ COLUMNS = {
     "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known
     "people": SCORED[:5],  # whose rows are dependent
     "selector": [*SCORED, "chosen"],
-    "support": ["feature", "rank", "chosen"],
+    "names": ["feature", "rank", "chosen"],
     "forward": ["feature", "rank", "r2", "chosen"],
     "two parties": [*SCORED[:5], "n_reported"],
     "two parties, maxima": [*SCORED[:3], "n_reported"],
@@ -78,7 +80,7 @@ def test_features_without_names_have_numbers():
 
 
 def test_where_names_only_were_released_the_others_share_the_next_rank_in_the_order_of_the_table():
-    frame = DPMICSelector(1, **PUBLIC, release="support").fit(FRAME, Y).to_frame()
+    frame = PrivateSelectKBest(1, **PUBLIC).fit(FRAME, Y).to_frame()
     assert frame["feature"].tolist() == ["d", "a", "b", "c", "e"]
     assert frame["rank"].tolist() == [1, 2, 2, 2, 2]
     assert frame["chosen"].tolist() == [True, False, False, False, False]
@@ -94,15 +96,18 @@ def test_another_k_after_the_fit_changes_what_is_chosen_only(kind):
 
 
 def test_a_choice_that_was_not_released_is_refused():
-    selector = FITTED["support"]()
+    selector = FITTED["names"]()
     with pytest.raises(ValueError, match="k must be at most 2"):
         selector.set_params(k=3).to_frame()
 
 
-@pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector, DPForwardSelector, TwoPartyScorer])
+UNFITTED = [DPMICScorer(), DPMICSelector(), PrivateSelectKBest(2), PrivateForwardSelector(), TwoPartyScorer()]
+
+
+@pytest.mark.parametrize("estimator", UNFITTED, ids=lambda estimator: type(estimator).__name__)
 def test_before_the_fit_there_are_no_results(estimator):
     with pytest.raises(NotFittedError):
-        estimator().to_frame()
+        estimator.to_frame()
 
 
 def test_records_that_are_counted_and_not_published_are_no_results():

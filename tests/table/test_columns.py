@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from skdpmic.table.columns import each_feature
+from skdpmic.table.columns import map_features
 
 
 def threads_of(n_samples, n_jobs):
@@ -22,7 +22,7 @@ def threads_of(n_samples, n_jobs):
         threads.add(threading.get_ident())
         return column[0], interval
 
-    assert each_feature(function, columns, ranges, n_jobs) == [(j, (j, j + 1)) for j in range(40)]
+    assert map_features(function, columns, ranges, n_jobs) == [(j, (j, j + 1)) for j in range(40)]
     return threads
 
 

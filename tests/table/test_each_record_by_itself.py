@@ -19,19 +19,15 @@ import pandas
 import polars
 import pytest
 
-from skdpmic import (
-    DPForwardSelector,
-    DPMICScorer,
-    PrivateCorrelation,
-    PrivatePC,
-    RandomizedParts,
-    RangeGridSketch,
-    TwoPartyScorer,
-)
+from skdpmic import DPMICScorer
 from skdpmic._utils.arguments import check_pair
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch
 from skdpmic.release.bounds import learnt_bounds
 from skdpmic.table.people import read_people
 from skdpmic.table.strata import read_strata
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, DRAWS = 8, 5
 
@@ -180,7 +176,7 @@ def codes(records):
 
 READERS = {
     "fit": lambda X, **public: codes(DPMICScorer(classes=[0, 1], **public)._records(X, [0, 1] * 4 + [0])),
-    "reports": lambda X, **public: RandomizedParts(**public).fit(X)._true_parts(X),
+    "reports": lambda X, **public: RandomizedResponse(**public).fit(X)._true_parts(X),
 }
 
 
@@ -231,7 +227,7 @@ def test_no_record_of_a_target_moves_another(target, container):
     readers = [lambda y: [DPMICScorer(bounds=(0, 1), **public)._records(X, y).target.values]]
     readers.append(lambda y: [TwoPartyScorer(**public)._read_target(y, N + 1).values])
     if "target_bounds" in public:
-        readers.append(lambda y: [DPForwardSelector(k=1)._records(X, y).target.values])
+        readers.append(lambda y: [PrivateForwardSelector(k=1)._records(X, y).target.values])
     for read in readers:
         check_others(read, [pool], lambda rows: COLUMNS[container]([row[0] for row in rows]))
 

@@ -15,7 +15,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, RandomizedParts, RangeGridSketch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic.counting import RangeGridSketch
+from skdpmic.two_party import RandomizedResponse
 
 pyarrow = pytest.importorskip("pyarrow")
 N = 600
@@ -458,7 +460,7 @@ def test_labels_of_another_type_are_refused_by_name_before_the_charge(labels, tm
     for estimator in (
         selector,
         DPMICScorer(classes=[0, 1], **public),
-        RandomizedParts(**public),
+        RandomizedResponse(**public),
         PrivateGridSearch(selector, {"k": [1, 2]}, epsilon=1, ledger=ledger, scoring=lambda *_: 1.0),
     ):
         with pytest.raises(ValueError, match=message):

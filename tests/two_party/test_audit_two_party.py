@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic import RandomizedParts, TwoPartyScorer
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
 
@@ -25,7 +25,7 @@ HERE, THERE = np.array([1, 0, 0, 0, 0, 0]), np.zeros(N, dtype=int)  # neighbours
 def loss(n_columns, n_runs):
     """How much is lost at least, of records that all report the same of each column."""
     X = np.full((N, n_columns), 0.1)
-    alice = RandomizedParts(float("inf"), (0, 1), n_parts=2).fit(X)
+    alice = RandomizedResponse(float("inf"), (0, 1), n_parts=2).fit(X)
     sent = alice.to_arrow(alice.transform(X))
     bob = TwoPartyScorer(classes=[0, 1], epsilon=EPSILON, random_state=np.random.RandomState(0))
 

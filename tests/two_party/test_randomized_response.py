@@ -1,4 +1,4 @@
-"""RandomizedParts: what it reads, what it reports, what that costs, and that nothing true remains."""
+"""RandomizedResponse: what it reads, what it reports, what that costs, and that nothing true remains."""
 
 import math
 import pickle
@@ -15,7 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, search_cost
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
+from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
 from skdpmic.two_party.response_noise import response_matrix
 
@@ -26,7 +27,7 @@ X = np.random.default_rng(0).random((200, 3))
 
 def parts_of(table, **parameters):
     """The true parts: reports without noise."""
-    return RandomizedParts(**EXACT, **parameters).fit(table).transform(table)
+    return RandomizedResponse(**EXACT, **parameters).fit(table).transform(table)
 
 
 # --- Parts ----------------------------------------------------------------------------------------------------------
@@ -44,10 +45,10 @@ def test_labels_others_and_missing_are_parts_of_their_own():
     frame = pandas.DataFrame({"city": ["Bari", "Rome", "Oslo", None], "x": [0.1, 0.9, 0.5, np.nan]})
     public = {"bounds": {"x": (0, 1)}, "categories": {"city": ["Rome", "Bari"]}}
     assert parts_of(frame, n_parts=4, **public).tolist() == [[1, 0], [0, 3], [2, 2], [3, 4]]
-    fitted = RandomizedParts(**EXACT, **public).fit(frame)
+    fitted = RandomizedResponse(**EXACT, **public).fit(frame)
     assert fitted.n_parts_.tolist() == [4, 9]
     with pytest.raises(ValueError, match=r"contains NaN, or no label, with allow_missing=False, in columns"):
-        RandomizedParts(allow_missing=False, **public).fit(frame)
+        RandomizedResponse(allow_missing=False, **public).fit(frame)
 
 
 def test_every_kind_of_table_has_the_same_parts():
@@ -62,7 +63,7 @@ def test_every_kind_of_table_has_the_same_parts():
 
 
 def test_a_constant_column_and_one_record_are_reported():
-    reports = RandomizedParts(bounds=(0, 1)).fit(np.ones((1, 2))).transform(np.ones((1, 2)))
+    reports = RandomizedResponse(bounds=(0, 1)).fit(np.ones((1, 2))).transform(np.ones((1, 2)))
     assert np.isnan(reports).sum() == 1
 
 
@@ -89,7 +90,7 @@ def counted(true, n=60_000, **change):
     table = np.tile((np.array(true) + 0.5) / 2, (n, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        alice = RandomizedParts(5.0, (0, 1), n_parts=2, columns_per_record=2, allow_missing=False, random_state=0)
+        alice = RandomizedResponse(5.0, (0, 1), n_parts=2, columns_per_record=2, allow_missing=False, random_state=0)
         reports = alice.set_params(**change).fit(table).transform(table)
         reports = np.nan_to_num(reports, nan=-1).astype(int)
     return dict(zip(*(part.tolist() for part in np.unique(reports @ [100, 10, 1], return_counts=True)), strict=True))
@@ -119,7 +120,7 @@ def test_no_two_records_have_reports_whose_probabilities_differ_by_more_than_exp
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 6.0, 11.0])
 def test_the_columns_share_the_budget(epsilon):
-    alice = RandomizedParts(epsilon, (0, 1)).fit(X)
+    alice = RandomizedResponse(epsilon, (0, 1)).fit(X)
     assert alice.columns_per_record_ == max(1, min(3, int(epsilon / 2.5)))
     assert alice.epsilon_per_column_ * alice.columns_per_record_ == pytest.approx(epsilon)
     reports = alice.transform(X)
@@ -129,13 +130,13 @@ def test_the_columns_share_the_budget(epsilon):
 def test_which_columns_are_reported_does_not_depend_on_the_data():
     with pytest.warns(PrivacyLeakWarning):
         here, there = (
-            RandomizedParts(1.0, (0, 1), random_state=0).fit(table).transform(table) for table in (X, np.nan * X)
+            RandomizedResponse(1.0, (0, 1), random_state=0).fit(table).transform(table) for table in (X, np.nan * X)
         )
     np.testing.assert_array_equal(np.isnan(here), np.isnan(there))
 
 
 def test_unseeded_releases_differ():
-    alice = RandomizedParts(1.0, (0, 1)).fit(X)
+    alice = RandomizedResponse(1.0, (0, 1)).fit(X)
     first = alice.transform(X)
     with pytest.warns(PrivacyLeakWarning):
         assert not np.array_equal(first, alice.transform(X), equal_nan=True)
@@ -150,13 +151,13 @@ def ledger(tmp_path):
 
 
 def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
-    alice = RandomizedParts(1.0, (0, 1), ledger=ledger).fit(X)
+    alice = RandomizedResponse(1.0, (0, 1), ledger=ledger).fit(X)
     assert ledger.spent() == (0.0, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alice.transform(X)
     (entry,) = ledger.entries()
-    assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedParts, randomised response", 1.0, 0.0)
+    assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedResponse, randomised response", 1.0, 0.0)
     assert (entry.n, entry.d) == (200, 3)
     with pytest.warns(PrivacyLeakWarning, match="1 time.* before, with epsilon=1 each.* epsilon=2") as record:
         alice.transform(X)
@@ -171,14 +172,14 @@ def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
 
 
 def test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together(ledger):
-    alice = RandomizedParts(1.5, (0, 1), columns_per_record=3, ledger=ledger).fit(X)
+    alice = RandomizedResponse(1.5, (0, 1), columns_per_record=3, ledger=ledger).fit(X)
     alice.transform(X)
     assert alice.epsilon_per_column_ == 0.5
     assert ledger.spent() == (1.5, 0.0)
 
 
 def test_a_copy_by_pickle_knows_of_earlier_releases_and_a_clone_does_not():
-    alice = RandomizedParts(1.0, (0, 1)).fit(X)
+    alice = RandomizedResponse(1.0, (0, 1)).fit(X)
     alice.transform(X)
     with pytest.warns(PrivacyLeakWarning):
         pickle.loads(pickle.dumps(alice)).transform(X)
@@ -188,7 +189,7 @@ def test_a_copy_by_pickle_knows_of_earlier_releases_and_a_clone_does_not():
 
 
 def test_nothing_is_charged_or_drawn_on_bad_data(ledger, monkeypatch):
-    alice = RandomizedParts(1.0, (0, 1), allow_missing=False, ledger=ledger).fit(X)
+    alice = RandomizedResponse(1.0, (0, 1), allow_missing=False, ledger=ledger).fit(X)
     monkeypatch.setattr(module, "randomized_response", None)
     before = dict(vars(alice))
     for bad in (X[:, :2], np.where(X > 0.9, np.nan, X), X * np.inf, [["a", "b", "c"]], X[:0]):
@@ -203,7 +204,7 @@ def test_nothing_is_charged_or_drawn_on_bad_data(ledger, monkeypatch):
 
 
 def test_without_budget_nothing_is_drawn(ledger, monkeypatch):
-    alice = RandomizedParts(3.0, (0, 1), ledger=ledger).fit(X)
+    alice = RandomizedResponse(3.0, (0, 1), ledger=ledger).fit(X)
     monkeypatch.setattr(module, "drawn_columns", None)
     with pytest.raises(BudgetError):
         alice.transform(X)
@@ -211,7 +212,7 @@ def test_without_budget_nothing_is_drawn(ledger, monkeypatch):
 
 def test_seeds_warn_where_the_user_called():
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as record:
-        RandomizedParts(bounds=(0, 1), random_state=0).fit(X).transform(X)
+        RandomizedResponse(bounds=(0, 1), random_state=0).fit(X).transform(X)
     assert record[0].filename == __file__
 
 
@@ -224,7 +225,7 @@ def test_two_tables_leave_equal_transformers():
     left = []
     for table in (X, 1 - X):
         frame = pandas.DataFrame(table, columns=list("abc"))
-        alice = RandomizedParts(1.0, (0, 1)).fit(frame)
+        alice = RandomizedResponse(1.0, (0, 1)).fit(frame)
         alice.transform(frame)
         state = {name: value for name, value in alice.__getstate__().items() if name != "nonce"}
         left.append((pickle.dumps(state), repr(alice)))
@@ -232,7 +233,7 @@ def test_two_tables_leave_equal_transformers():
 
 
 def test_it_is_never_answered_from_a_cache():
-    alice = RandomizedParts(bounds=(0, 1))
+    alice = RandomizedResponse(bounds=(0, 1))
     assert joblib.hash(alice) != joblib.hash(alice)
 
 
@@ -242,7 +243,7 @@ def test_it_is_never_answered_from_a_cache():
 def test_names_and_containers_are_those_of_scikit_learn():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
-    alice = RandomizedParts(bounds=(0, 1)).fit(frame)
+    alice = RandomizedResponse(bounds=(0, 1)).fit(frame)
     assert alice.get_feature_names_out().tolist() == list("abc")
     as_pandas = alice.set_output(transform="pandas").transform(frame)
     with pytest.warns(PrivacyLeakWarning):
@@ -253,17 +254,17 @@ def test_names_and_containers_are_those_of_scikit_learn():
     pytest.importorskip("pyarrow")
     for reports in (as_pandas, as_polars):
         assert alice.to_arrow(reports).column_names == list("abc")
-    unnamed = RandomizedParts(bounds=(0, 1)).fit(X)
+    unnamed = RandomizedResponse(bounds=(0, 1)).fit(X)
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
 
 
 def test_it_works_in_a_pipeline():
-    pipeline = make_pipeline(FunctionTransformer(), RandomizedParts(bounds=(0, 1)))
+    pipeline = make_pipeline(FunctionTransformer(), RandomizedResponse(bounds=(0, 1)))
     assert pipeline.fit_transform(X).shape == X.shape
 
 
 def test_what_a_search_over_it_costs_is_not_guessed():
-    search = GridSearchCV(make_pipeline(RandomizedParts(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
+    search = GridSearchCV(make_pipeline(RandomizedResponse(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
     with pytest.raises(ValueError, match="not its fits but its transforms are releases"):
         search_cost(search)
 
@@ -290,7 +291,7 @@ def test_what_a_search_over_it_costs_is_not_guessed():
     ],
 )
 def test_parameters_are_checked_and_the_transformer_is_left_as_it_was(change, message):
-    alice = RandomizedParts(bounds=(0, 1)).fit(X)
+    alice = RandomizedResponse(bounds=(0, 1)).fit(X)
     alice.set_params(**change)
     before = dict(vars(alice))
     with pytest.raises(ValueError, match=message):
@@ -299,5 +300,5 @@ def test_parameters_are_checked_and_the_transformer_is_left_as_it_was(change, me
 
 
 def test_numbers_of_parts_and_columns_can_be_chosen():
-    alice = RandomizedParts(1.0, (0, 1), n_parts=5, columns_per_record=2, allow_missing=False).fit(X)
+    alice = RandomizedResponse(1.0, (0, 1), n_parts=5, columns_per_record=2, allow_missing=False).fit(X)
     assert (alice.n_parts_.tolist(), alice.columns_per_record_, alice.epsilon_per_column_) == ([5, 5, 5], 2, 0.5)

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import RandomizedParts, TwoPartyScorer
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.report_description import ReportedColumn, ReportsDescription, description_from_json
 from skdpmic.two_party.reports import read_reports
 
@@ -43,7 +43,7 @@ def public(pandas):
 @pytest.fixture
 def sent(table):
     pandas = pytest.importorskip("pandas")
-    alice = RandomizedParts(epsilon=6.0, **public(pandas)).fit(table)
+    alice = RandomizedResponse(epsilon=6.0, **public(pandas)).fit(table)
     return alice, alice.to_arrow(alice.transform(table))
 
 
@@ -216,7 +216,7 @@ def test_other_things_are_refused(tmp_path):
 
 def test_only_reports_are_made_a_table_of():
     X = np.random.default_rng(0).random((10, 2))
-    alice = RandomizedParts(bounds=(0, 1)).fit(X)
+    alice = RandomizedResponse(bounds=(0, 1)).fit(X)
     reports = alice.transform(X)
     assert alice.to_arrow(reports).num_rows == 10
     for other in (X, reports[:, :1], np.zeros((10, 2)), reports + 5, reports[0]):

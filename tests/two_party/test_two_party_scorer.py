@@ -11,9 +11,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, RandomizedParts, TwoPartyScorer
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.axes import Range
-from skdpmic.two_party import distance_correlation
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
 from skdpmic.two_party import two_party_scorer as module
 from skdpmic.two_party.report_description import ReportedColumn
@@ -27,7 +27,7 @@ seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
 def reports_of(X, epsilon=1.0, **parameters):
     """What the party that holds X sends."""
-    alice = RandomizedParts(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
+    alice = RandomizedResponse(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
     return alice.to_arrow(alice.transform(X))
 
 

@@ -13,22 +13,14 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 
 import skdpmic
-import skdpmic.counting
 from skdpmic import (
     BudgetLedger,
-    DPForwardSelector,
     DPMICScorer,
     DPMICSelector,
-    PrivateCorrelation,
     PrivateGridSearch,
-    PrivatePC,
-    RandomizedParts,
-    RangeGridSketch,
-    TwoPartyScorer,
     characteristic_matrix,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
-    count_stream,
     dp_mic_classif,
     kendall_laplace,
     mic_e,
@@ -41,6 +33,9 @@ from skdpmic import (
     private_bounds,
     search_cost,
 )
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.plotting import (
     GraphDisplay,
     LedgerDisplay,
@@ -49,6 +44,7 @@ from skdpmic.plotting import (
     ScoresDisplay,
     StabilityDisplay,
 )
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 X, y = np.zeros((10, 3)), np.zeros(10)
 PAIR = ((0, 1), (0.0, 1.0))
@@ -69,10 +65,10 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     assert_type(selector.partial_fit(X, y).publish(), DPMICSelector)
     assert_type(selector.empty_sketch(1000, feature_names=["a"]), RangeGridSketch)
     assert_type(selector.plan(1000, 3).sought, str)
-    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), DPForwardSelector(k=2)).fit(X, y)
+    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), PrivateForwardSelector(k=2)).fit(X, y)
     PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
-    alice = RandomizedParts(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
+    alice = RandomizedResponse(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
     bob = TwoPartyScorer("mtv_r", classes=["a", "b"], epsilon=1.0).fit(alice.to_arrow(alice.transform(frame)), y)
     assert_type(bob.fit(Path("reports.parquet"), y), TwoPartyScorer)
     assert_type(bob.scores_interval(0.9), tuple[NDArray[np.float64], NDArray[np.float64]])

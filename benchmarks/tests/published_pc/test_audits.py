@@ -21,7 +21,7 @@ from benchmarks.published_pc.sieve_and_examine import LOWER, Scales, SieveAndExa
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, g_statistic, kendall_p_value
 from benchmarks.published_pc.svt_pc import SparseVector, scales
 from benchmarks.tests.published_pc.laws import hockey_stick, law_of_em_step, law_of_parting, log_chance_of_answers
-from skdpmic import PrivatePC
+from skdpmic.causal import PrivatePC
 from skdpmic.statistics.mic.sensitivity import mi_sensitivity
 from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
 

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.readable import as_objects, is_date, refuse_masked
 from skdpmic._utils.typing import Categories, RandomState, TableLike
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, exact, warn_of_seed
+from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
+from skdpmic.release.path import Expense, run
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number
 from skdpmic.table.frames import Table, is_frame, open_table
@@ -108,7 +109,7 @@ def private_bounds(
     """
     check_epsilon(epsilon)
     check_ledger(ledger)
-    source = entropy_source(random_state)
+    entropy_source(random_state)  # raises, if it gives none
     columns, is_table = _read_columns(X, categories)
     n, d = len(next(iter(columns.values())).values), len(columns)
     share = math.inf if epsilon == math.inf else exact(epsilon) / d
@@ -117,13 +118,14 @@ def private_bounds(
         _warn_that_nothing_is_learnt(n, d, epsilon)
         knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
         return knots if is_table else knots[0]
-    if random_state is not None:
-        warn_of_seed(stacklevel=3)
-    if ledger is not None:
-        ledger.charge("private_bounds", epsilon, rho=zcdp_cost(share, levels, d), n=n, d=d)
 
-    knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
-    return knots if is_table else knots[0]
+    def draw(source):
+        knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
+        return knots if is_table else knots[0]
+
+    cost = Cost(float(epsilon), rho=zcdp_cost(share, levels, d))
+    expense = Expense("private_bounds", cost, n=n, d=d, release="bounds", mechanism="exponential")
+    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
 
 
 def _learnt(column, share, levels, source):
@@ -178,7 +180,7 @@ def _read_columns(X, categories):
     X = as_objects(X)
     is_table = is_frame(X) or np.ndim(X) != 1
     if is_table:
-        table = open_table(_Reader(), X, takes_text=categories is not None, least=_MIN_SAMPLES)
+        table = open_table(X, "private_bounds", takes_text=categories is not None, least=_MIN_SAMPLES)
     else:
         table = _table_of(X)
     names = table.names_as_text()
@@ -198,10 +200,6 @@ def _table_of(column):
     if len(values) < _MIN_SAMPLES:
         raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={len(values)}.")
     return Table(len(values), 1, None, lambda j: values)
-
-
-class _Reader(BaseEstimator):
-    """What scikit-learn's checks of a table ask for."""
 
 
 class _Column(NamedTuple):

@@ -20,7 +20,7 @@ from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.table.targets import parts_in_place_of_classes
+from skdpmic.table.targets import n_target_bins
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class MicRGrids(Measure):
 
     def against(self, scale, n, epsilon):
         """Grids with as many classes as a nominal feature has parts; or with numbers."""
-        n_classes = parts_in_place_of_classes(scale)
+        n_classes = n_target_bins(scale)
         if n_classes is None and self.n_classes is None:
             return self
         statistic = MicR(None if self.correction is None else "miller-madow")

@@ -12,7 +12,7 @@ from skdpmic.statistics.mtv.mtv_r import AgainstClasses, AgainstNumbers
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.table.targets import parts_in_place_of_classes
+from skdpmic.table.targets import n_target_bins
 
 
 class MtvR:
@@ -52,7 +52,7 @@ class MtvRGrids(Measure):
 
     def against(self, scale, n, epsilon):
         """Grids with as many classes as a nominal feature has parts; or with numbers."""
-        n_classes = parts_in_place_of_classes(scale)
+        n_classes = n_target_bins(scale)
         if n_classes is None and self.n_classes is None:
             return self
         B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)

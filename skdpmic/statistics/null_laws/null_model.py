@@ -10,7 +10,7 @@ from skdpmic.table.nominal import Nominal
 
 
 @dataclass(frozen=True, eq=False)
-class PublicForPValues:
+class NullModel:
     """What p-values depend on besides the scores and the noise.
 
     Parameters

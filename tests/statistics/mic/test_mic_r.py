@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from skdpmic import (
-    RangeGridSketch,
     characteristic_matrix,
     dp_mic_classif,
     mic_cross,
@@ -20,6 +19,7 @@ from skdpmic import (
     mic_r_geometric,
     mic_r_laplace,
 )
+from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.grids.limits import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.code_grids import discrete_plan

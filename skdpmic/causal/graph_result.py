@@ -11,7 +11,7 @@ from skdpmic.causal.pc import find_graph
 from skdpmic.table.frames import as_frame, columns_by_columns
 
 
-class FoundGraph:
+class GraphResultMixin:
     """An estimator with a graph of the columns of a table.
 
     `_make_tests` gives its tests of independence, which are functions of what was released. A fit leaves `_names`, a

@@ -1,0 +1,3 @@
+from .private_pc import PrivatePC
+
+__all__ = ["PrivatePC"]

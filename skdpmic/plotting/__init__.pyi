@@ -1,0 +1,8 @@
+from .graphs import GraphDisplay
+from .ledgers import LedgerDisplay
+from .noisy_counts import NoisyCountsDisplay
+from .plans import PlanDisplay
+from .scores import ScoresDisplay
+from .stability import StabilityDisplay
+
+__all__ = ["GraphDisplay", "LedgerDisplay", "NoisyCountsDisplay", "PlanDisplay", "ScoresDisplay", "StabilityDisplay"]

@@ -1,0 +1,133 @@
+"""What follows from published scores: intervals and p-values, from the known law of the noise."""
+
+from skdpmic._utils.fitted import check_published
+from skdpmic._utils.summaries import shown_scores
+from skdpmic._utils.typing import Floats, RandomState
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.privacy.parameters import check_confidence
+from skdpmic.release.kinds import release_of_scores
+from skdpmic.selection.incremental import IncrementalFitMixin
+from skdpmic.selection.scoring import Grids
+from skdpmic.statistics.null_laws.null_model import NullModel
+
+
+class PrivateScores(IncrementalFitMixin):
+    """An estimator that publishes the scores of all features."""
+
+    _mechanisms = property(lambda self: tuple(MECHANISMS))  # that it may have
+    _quieter = "the names alone, from PrivateSelectKBest with a small k,"
+
+    def _grids(self):
+        return Grids(self.B, self.c, self.correction)
+
+    def _release_for(self, n_features):
+        return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features)
+
+    def _forget(self):
+        super()._forget()
+        for name in ("_noise", "_null_model"):
+            vars(self).pop(name, None)
+
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
+        self._described = records.description if measure.n_parts is not None else None
+        self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape)
+
+    def _shown(self):
+        return shown_scores(self)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.mechanism not in self._mechanisms:
+            raise ValueError(f"mechanism must be {_one_of(self._mechanisms)}, got {self.mechanism!r}.")
+        if self.mechanism not in MECHANISMS and not self._statistic().has_tables:
+            raise ValueError(
+                f"mechanism must be {_one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
+                "whose noisy tables are used for statistic='mic_r' only."
+            )
+        needs_delta = self.mechanism in MECHANISMS and MECHANISMS[self.mechanism].needs_delta
+        if needs_delta and self.delta == 0:
+            raise ValueError(f"delta must be > 0 with mechanism={self.mechanism!r}, got {self.delta!r}.")
+        if not needs_delta and self.delta > 0:
+            raise ValueError(
+                f"delta must be 0 with mechanism={self.mechanism!r}, whose guarantee needs none, got {self.delta!r}; "
+                "use mechanism='gaussian'."
+            )
+
+    def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Intervals for the scores without noise, from the known law of the noise alone.
+
+        Costs no privacy: nothing but what was released is used.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            For each feature by itself; in (0, 1). For all at once, ``1 - 0.05 / n_features`` gives 95%.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_features,)
+        """
+        mechanism = self._mechanism_of_scores("scores_interval")
+        check_confidence(confidence)
+        return mechanism.interval(self.scores_, confidence)
+
+    def p_values(self, *, n_resamples: int = 9999, random_state: RandomState = 0) -> Floats:
+        """How likely a feature independent of the target would be to score at least as much, noise included.
+
+        Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being
+        several features: ``scipy.stats.false_discovery_control`` and scikit-learn's `SelectFdr` do that, or `fdr` of
+        :class:`DPMICSelector`.
+
+        Parameters
+        ----------
+        n_resamples : int, default=9999
+            With ranks, how many scores of independent variables are simulated; at least 1. No p-value is then below
+            ``1 / (n_resamples + 1)``.
+        random_state : None, int or RandomState, default=0
+            For these simulations, which hide nothing: with the default, one release always has the same p-values.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_features,)
+            In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
+            of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
+            "distance_correlation" it is exact but for the simulation; above 10,000 and 2,000 records, respectively,
+            only that many are simulated, and their scores scaled to the standard deviation for all records. With the
+            other statistics it is an upper bound, as their law depends on how the values are spread, or on ties: close
+            where noise is stronger than chance, and too large where it is not (``docs/how_to/significance.md``).
+
+        Raises
+        ------
+        AttributeError
+            If no scores with noise of a known law were published, or if people have several rows each, which are not
+            independent.
+        ValueError
+            If `n_resamples` is not as described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdpmic import DPMICScorer
+        >>> X = np.random.default_rng(0).normal(size=(5000, 3))
+        >>> y = X[:, 1] + np.random.default_rng(1).normal(size=5000)
+        >>> scorer = DPMICScorer(statistic="kendall", epsilon=1.0).fit(X, y)
+        >>> bool(scorer.p_values()[1] < 0.01)
+        True
+        """
+        noise = self._mechanism_of_scores("p_values").law
+        return self._null_model.p_values(self.scores_, noise, n_resamples, random_state)
+
+    def _mechanism_of_scores(self, name):
+        """What drew the noise on the scores; an AttributeError if its law is not known."""
+        check_published(self)
+        if not hasattr(self._noise, "law"):
+            raise AttributeError(
+                f"{name} needs scores with noise of a known law, and mechanism={self._noise.name!r} adds it to counts."
+            )
+        return self._noise
+
+
+def _one_of(names):
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,133 @@
+"""What the selectors and the scorer share: features are scored against a target by a statistic."""
+
+import warnings
+from typing import Any, NamedTuple
+
+from skdpmic._utils.results import ResultsMixin
+from skdpmic.planning.chances import chances_of_missing_a_perfect_score
+from skdpmic.planning.plan import plan_of_fit
+from skdpmic.planning.request import Request, checked
+from skdpmic.planning.rows import ReleasePlan
+from skdpmic.selection.base import PrivateEstimator
+from skdpmic.statistics.registry import statistic_named, warn_about_copies
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.public import asks_for_data
+
+
+class Grids(NamedTuple):
+    """The grids that a user asks for."""
+
+    B: Any = "auto"
+    c: Any = "auto"
+    correction: Any = "miller-madow"
+
+
+class PrivateScoring(ResultsMixin, PrivateEstimator):
+    """An estimator that scores features against a target, and publishes scores or names."""
+
+    def _grids(self):
+        return Grids()
+
+    def _statistic(self):
+        return statistic_named(self.statistic, self._grids().correction)
+
+    @property
+    def _computed(self):
+        return self.statistic
+
+    def _facts(self):
+        return PublicFacts(
+            self.bounds,
+            self.categories,
+            self.target_bounds,
+            self.classes,
+            self.max_rows_per_group,
+            self._statistic().needs_ranges,
+        )
+
+    def _measure(self, n_persons, n_features, n_classes):
+        release, (B, c, _) = self._release_for(n_features), self._grids()
+        measure = release.measure(self._statistic(), B, c, n_persons, n_classes)
+        return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
+
+    def _store(self, released, release, mechanism, measure, records):
+        super()._store(released, release, mechanism, measure, records)
+        self.epsilon_per_feature_ = release.epsilon_per_feature
+        if measure.B is not None:
+            self.B_, self.c_ = measure.B, measure.c
+
+    def _check_parameters(self):
+        self._statistic()  # raises, if there is none of that name
+        super()._check_parameters()
+
+    def _warn(self, shape, stacklevel):
+        super()._warn(shape, stacklevel + 1)
+        if self.max_rows_per_group is not None:
+            warn_about_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
+
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+        law = release.law(mechanism, measure, shape)
+        if law is None:
+            return False
+        n_wanted = self._n_wanted(shape.n_features)
+        n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
+        missed, at_random = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, release.draws_anew)
+        drowns = missed > at_random / 2
+        if drowns:
+            warnings.warn(
+                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+                f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
+                f"features with scores of 0 with probability {missed:.2f}, and {at_random:.2f} if features are chosen "
+                f"at random. More rows, a larger epsilon, fewer features and {self._quieter} reduce the noise: "
+                "skdpmic.plan_release tells how much of each is needed.",
+                stacklevel=stacklevel + 1,
+            )
+        return drowns
+
+    def _n_wanted(self, n_features):
+        """How many features are to be chosen; None if that is open."""
+        return None
+
+    def plan(self, n_samples: int, n_features: int | None = None) -> ReleasePlan:
+        """How much noise a fit to a table of this shape will have, compared with other mechanisms and statistics.
+
+        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4.
+        n_features : int, default=None
+            Number of features; needed if neither `bounds` nor `categories` gives it.
+
+        Returns
+        -------
+        ReleasePlan
+            The first row is what `fit` will do with these parameters: its `noise_scale` is `noise_scale_`, its
+            `epsilon` and `delta` are `privacy_spent_`. After it come the other releases for the same epsilon, those
+            with the least error first, as :func:`plan_release` finds them; in these B and c are automatic.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described, epsilon is infinite, or the classes are to be read from the data.
+
+        Examples
+        --------
+        >>> from skdpmic import DPMICSelector
+        >>> plan = DPMICSelector(k=5, epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1)).plan(10_000, 100)
+        >>> plan[0].statistic, round(plan[0].error, 2), plan[1].release, plan[1].statistic, round(plan[1].error, 3)
+        ('mic_r', 0.88, 'names', 'mtv_r', 0.024)
+        """
+        self._check_parameters()
+        if asks_for_data(self.classes):
+            raise ValueError("classes must be public for a plan, which depends on their number, got 'data'.")
+        facts = self._facts()
+        n_features = facts.n_features if n_features is None else n_features
+        given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
+        request = checked(Request(*given))
+        n_samples, n_features = request.n_samples, request.n_features
+        request = request._replace(k=self._n_wanted(n_features))
+        measure = self._measure(n_samples, n_features, facts.n_classes)
+        scales, is_simulated = facts.public_scales(n_features), self._grids() == Grids()
+        return plan_of_fit(self._release_for(n_features), measure, self.statistic, request, scales, is_simulated)

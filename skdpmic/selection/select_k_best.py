@@ -1,0 +1,248 @@
+"""The front door: the names of the k best features, and nothing else, with the least noise."""
+
+import numbers
+import warnings
+from typing import Literal
+
+from skdpmic._utils.fitted import check_published
+from skdpmic._utils.summaries import shown_scores
+from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
+from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.release.kinds import GreedyFeatures, release_of_names
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
+from skdpmic.selection.incremental import IncrementalFitMixin
+
+LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
+MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
+
+
+class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin):
+    """Select the k best features under differential privacy, and publish their names only.
+
+    Features are scored by a measure of their dependence on the target. What is released is which k features have the
+    largest scores, in order; no score is. That needs far less noise than publishing scores, and satisfies
+    epsilon-differential privacy: replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one
+    person) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies
+    (epsilon, delta)-differential privacy.
+
+    Parameters
+    ----------
+    k : int or "all"
+        How many features to keep; at least 1. The noise grows with it.
+    statistic : str, default="mtv_r"
+        What a score is, always in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation, and finds dependence of any
+        shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about five times the epsilon. "kendall"
+        and "spearman" find what rises or falls, "chatterjee" finds functions, "distance_correlation" both, less
+        sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, and cannot be scored from
+        chunks, sketches or dask collections. Kendall and Spearman allow two classes, the other two any number, in
+        ascending order of their labels.
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+    delta : float, default=0.0
+        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
+        not 0. It allows another mechanism, which is taken where it has less noise.
+    bounds : tuple, array-like or dict, default=None
+        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
+        ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with equally many parts between neighbours
+        (:func:`private_bounds` learns these). Columns of dates or durations have bounds of dates or durations. A single
+        range is for all features that are not in `categories`; a dict has one for each, by name or number; and
+        ``(lower, upper)`` may be two arrays of shape (n_features,). "data" reads the range from X, which breaks the
+        guarantee, and warns.
+    categories : dict, default=None
+        Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
+        that is not among them is "other", a part of its own. Together with a dict of `bounds` it covers every feature,
+        except columns of booleans and of types that declare their labels (Enum of Polars), which need no entry. With
+        ranks, the order of the labels counts, and labels of text columns are required.
+    target_bounds : tuple or array-like, default=None
+        Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
+        and `classes`; rank statistics of a continuous target need neither.
+    classes : array-like, default=None
+        All labels that a discrete target can have, in any order, or "data".
+    redundancy : float, default=0.0
+        How much less a feature counts if it says what others say. The first one chosen has the largest score; each
+        later one has the largest score less `redundancy` times its mean score with those chosen before it. 0 chooses
+        the k best single features. 1 finds more where columns repeat one another, at the price of noise nearly twice as
+        large, so it needs enough rows (``docs/how_to/redundancy.md``), and `fit`, not chunks or sketches. It prefers
+        columns unlike the chosen ones, so junk (nearly constant columns, rare labels, identifiers) is preferred to
+        features that share something with them, even without noise: leave such columns out.
+    max_rows_per_group : int, default=None
+        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
+        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
+        Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
+        with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
+        with as many as people have, for the same noise (``docs/theory/people.md``).
+    ledger : BudgetLedger, default=None
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
+        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_features,)
+        Place of each feature, 1 for the best, by private score less `null_scores_`; all features that were not chosen
+        share the next place.
+    null_scores_ : ndarray of shape (n_features,)
+        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
+        average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
+    n_ranked_ : int
+        How many places of `ranking_` were released: the k chosen.
+    mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
+        What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip"
+        with `redundancy`, which draws it anew for each choice; "exponential" chooses k times by the exponential
+        mechanism, where `delta` > 0 makes that less noisy. Which one it is follows from public numbers.
+    noise_scale_ : float
+        Scale of the noise on each score: of one-sided exponential noise, or of Gumbel noise with the exponential
+        mechanism. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score.
+    epsilon_per_feature_ : float
+        Sensitivity of a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot
+        mechanism, and with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+    n_groups_ : int
+        Number of people; only with `max_rows_per_group`.
+    B_, c_ : float
+        The grids used (``docs/results/defaults.md``); not with ranks.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features; only if X has string column names.
+
+    See Also
+    --------
+    DPMICSelector : Publishes all scores, and keeps the best features, or those above a threshold.
+    DPMICScorer : Publishes scores.
+    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    private_bounds : Learns bounds of columns of which nothing is known.
+    plan_release : How much noise there will be, before there is data.
+
+    Notes
+    -----
+    After a fit, a smaller `k` costs no further budget.
+
+    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen except the last, and
+    has to give the same rows each time. Missing numbers of a feature that others are compared with count as the lower
+    end of its range.
+
+    Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
+    timing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import PrivateSelectKBest
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(5000, 20))
+    >>> y = (X[:, 3] - 0.5) ** 2
+    >>> selector = PrivateSelectKBest(k=1, epsilon=1, bounds=(0, 1), target_bounds=(0, 0.25))
+    >>> selector.fit(X, y).get_support(indices=True)
+    array([3])
+    >>> selector.transform(X).shape
+    (5000, 1)
+
+    Where one column repeats another, redundancy chooses something new instead of the copy:
+
+    >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
+    >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45)}
+    >>> chosen = [PrivateSelectKBest(2, redundancy=a, **public).fit(X, y).get_support(indices=True) for a in (0, 1)]
+    >>> chosen[0].tolist(), 5 in chosen[1]
+    ([3, 4], True)
+
+    If these are five rows for each of a thousand people:
+
+    >>> selector.set_params(max_rows_per_group=1).fit(X, y, groups=np.arange(5000) // 5).n_groups_
+    1000
+    """
+
+    _quieter = "a smaller k"
+
+    def __init__(
+        self,
+        k: int | Literal["all"],
+        *,
+        statistic: str = "mtv_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        redundancy: float = 0.0,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.k = k
+        self.statistic = statistic
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.redundancy = redundancy
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_k(self.k)
+        is_number = isinstance(self.redundancy, numbers.Real) and not isinstance(self.redundancy, bool)
+        if not is_number or not 0 <= self.redundancy <= LARGEST_REDUNDANCY:
+            raise ValueError(
+                f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
+            )
+
+    def _check_one_pass(self):
+        if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:
+            raise ValueError(
+                f"redundancy must be 0 where records are counted once, in chunks or sketches, got {self.redundancy!r}: "
+                "these counts are of features with the target, and those with the features that are chosen are needed, "
+                "too. fit reads a LazyFrame or a dask collection as often as it takes."
+            )
+
+    def _release_for(self, n_features):
+        return release_of_names(self.epsilon, self.delta, n_to_keep(self.k, n_features), self.redundancy)
+
+    def _warn(self, shape, stacklevel):
+        super()._warn(shape, stacklevel + 1)
+        warn_about_k(self.k, shape.n_features, stacklevel + 1)
+
+    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+        drowns = super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
+        if not drowns and isinstance(release, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
+            enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
+            warnings.warn(
+                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "
+                f"n_samples={shape.n_groups:,}, epsilon={float(self.epsilon):g} and k={release.k} noise_scale_ is "
+                f"{mechanism.noise_scale:.2g}, and which features say the same is known from about {MOST_NOISE:g} "
+                f"downwards: where n_samples * epsilon is {enough:,.0f} or more. statistic='mtv_r', a smaller "
+                "redundancy and a smaller k have less noise.",
+                stacklevel=stacklevel + 1,
+            )
+
+    def _n_wanted(self, n_features):
+        return n_to_keep(self.k, n_features)
+
+    def _shown(self):
+        return shown_scores(self)
+
+    def _get_support_mask(self):
+        check_published(self)
+        n_kept = n_to_keep(self.k, self.n_features_in_)
+        if n_kept > self.n_ranked_:
+            raise ValueError(
+                f"k must be at most {self.n_ranked_}, the number of features whose names were published, got "
+                f"{self.k!r}: fit again, which costs its own budget."
+            )
+        return self.ranking_ <= n_kept
