@@ -55,15 +55,7 @@ class ResultsMixin:
         >>> frame[["feature", "chosen"]].head(1).to_dict("records")
         [{'feature': 2, 'chosen': True}]
         """
-        check_published(self)
-        named = {"feature": getattr(self, "feature_names_in_", np.arange(self.n_features_in_)), "rank": self.ranking_}
-        columns = named | self._result_columns()
-        with suppress(AttributeError):  # where the law of a score is not known
-            columns["p_value"] = self.p_values()
-        columns |= self._further_columns()
-        if hasattr(self, "get_support"):
-            columns["chosen"] = self.get_support()
-        return dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+        return _frame_of(self)
 
     def _result_columns(self):
         """Scores and their intervals, where there are such."""
@@ -75,6 +67,18 @@ class ResultsMixin:
     def _further_columns(self):
         """What only this estimator has."""
         return {}
+
+
+def _frame_of(estimator):
+    check_published(estimator)
+    features = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))
+    columns = {"feature": features, "rank": estimator.ranking_} | estimator._result_columns()
+    with suppress(AttributeError):  # where the law of a score is not known
+        columns["p_value"] = estimator.p_values()
+    columns |= estimator._further_columns()
+    if hasattr(estimator, "get_support"):
+        columns["chosen"] = estimator.get_support()
+    return dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
 
 
 def dataframe(data, columns=None):

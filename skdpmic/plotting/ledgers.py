@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_LETTERS = 36
 
 
+@dataclass(eq=False, repr=False)
 class LedgerDisplay:
     """What a privacy budget was spent on, entry by entry or over time, and its limit as a line.
 
@@ -62,11 +64,11 @@ class LedgerDisplay:
     (0.3, 1.0)
     """
 
-    def __init__(self, entries: Sequence, spent: ArrayLike, *, epsilon: float, delta: float = 0.0) -> None:
-        self.entries = entries
-        self.spent = spent
-        self.epsilon = epsilon
-        self.delta = delta
+    entries: Sequence
+    spent: ArrayLike
+    _: KW_ONLY
+    epsilon: float
+    delta: float = 0.0
 
     @classmethod
     def from_ledger(

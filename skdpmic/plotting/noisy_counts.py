@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ _HATCH = "0.6"
 _MOST_LETTERS = 60
 
 
+@dataclass(eq=False, repr=False)
 class NoisyCountsDisplay:
     """The noisy table of counts of one feature and the target, which ``mechanism="geometric"`` releases.
 
@@ -72,24 +74,14 @@ class NoisyCountsDisplay:
     'age'
     """
 
-    def __init__(
-        self,
-        noisy_counts: np.ndarray,
-        *,
-        feature_name: str | None = None,
-        feature_bounds: Range | None = None,
-        target_bounds: Range | None = None,
-        classes: ArrayLike | None = None,
-        noise_scale: float | None = None,
-        confidence: float = 0.95,
-    ) -> None:
-        self.noisy_counts = noisy_counts
-        self.feature_name = feature_name
-        self.feature_bounds = feature_bounds
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.noise_scale = noise_scale
-        self.confidence = confidence
+    noisy_counts: np.ndarray
+    _: KW_ONLY
+    feature_name: str | None = None
+    feature_bounds: Range | None = None
+    target_bounds: Range | None = None
+    classes: ArrayLike | None = None
+    noise_scale: float | None = None
+    confidence: float = 0.95
 
     @classmethod
     def from_estimator(

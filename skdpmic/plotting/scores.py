@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@dataclass(eq=False, repr=False)
 class ScoresDisplay:
     """Released scores as bars, the best on top, with intervals for the scores without noise.
 
@@ -75,30 +77,17 @@ class ScoresDisplay:
     [0.8, 0.1, -0.05]
     """
 
-    def __init__(
-        self,
-        scores: ArrayLike,
-        *,
-        intervals: tuple[ArrayLike, ArrayLike] | None = None,
-        ranking: ArrayLike | None = None,
-        chosen: ArrayLike | None = None,
-        null_scores: ArrayLike | None = None,
-        feature_names: Sequence[str] | None = None,
-        noise_margin: float | None = None,
-        confidence: float = 0.95,
-        score_label: str = "score",
-        title: str = "",
-    ) -> None:
-        self.scores = scores
-        self.intervals = intervals
-        self.ranking = ranking
-        self.chosen = chosen
-        self.null_scores = null_scores
-        self.feature_names = feature_names
-        self.noise_margin = noise_margin
-        self.confidence = confidence
-        self.score_label = score_label
-        self.title = title
+    scores: ArrayLike
+    _: KW_ONLY
+    intervals: tuple[ArrayLike, ArrayLike] | None = None
+    ranking: ArrayLike | None = None
+    chosen: ArrayLike | None = None
+    null_scores: ArrayLike | None = None
+    feature_names: Sequence[str] | None = None
+    noise_margin: float | None = None
+    confidence: float = 0.95
+    score_label: str = "score"
+    title: str = ""
 
     @classmethod
     def from_estimator(
@@ -109,7 +98,7 @@ class ScoresDisplay:
         Parameters
         ----------
         estimator : DPMICScorer or DPMICSelector
-            Fitted; the selector with ``release="scores"``, as "support" publishes no scores.
+            Fitted.
         confidence : float, default=0.95
             Of the intervals and of what is shaded, for each feature by itself; in (0, 1).
         max_features : int, default=20

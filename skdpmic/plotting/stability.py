@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ _LEAST_ROWS = 10
 _MOST_COLUMNS_WITH_TEXT = 10
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay:
     """How often each feature would be among the k chosen if it were chosen again, at this epsilon or another.
 
@@ -79,22 +81,13 @@ class StabilityDisplay:
     array([0., 1., 0.])
     """
 
-    def __init__(
-        self,
-        frequencies: ArrayLike,
-        epsilons: ArrayLike,
-        *,
-        k: int,
-        ranking: ArrayLike,
-        feature_names: Sequence[str] | None = None,
-        epsilon: float | None = None,
-    ) -> None:
-        self.frequencies = frequencies
-        self.epsilons = epsilons
-        self.k = k
-        self.ranking = ranking
-        self.feature_names = feature_names
-        self.epsilon = epsilon
+    frequencies: ArrayLike
+    epsilons: ArrayLike
+    _: KW_ONLY
+    k: int
+    ranking: ArrayLike
+    feature_names: Sequence[str] | None = None
+    epsilon: float | None = None
 
     @classmethod
     def from_estimator(
