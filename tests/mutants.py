@@ -509,7 +509,7 @@ MUTANTS = [
            "resolve_B(B, n, 1.0, n_classes, self.correction)", f"{PAIR_DEFAULTS}[0.3]"),
     Mutant("MicR.table", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
     # --- What is charged, and what is said to be spent
-    Mutant("path.run", "if ledger is not None:\n    cost = expense.cost\n    ledger.charge(expense.what, cost.epsilon, cost.delta, rho=cost.rho, n=expense.n, d=expense.d)\nreturn keep(draw(source))",
+    Mutant("path.run", "if ledger is not None:\n    ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())\nreturn keep(draw(source))",
            "kept = keep(draw(source))\nif ledger is not None:\n    ledger.charge(expense.what, expense.cost.epsilon, n=expense.n)\nreturn kept", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
            "budget/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),

@@ -222,7 +222,7 @@ class BudgetLedger:
         statistic : str, default=None
             What is computed, as "mtv_r".
         release : str, default=None
-            What is published of it. The estimators write "scores", "support", "tables", "matrix", "bounds", "choice"
+            What is published of it. The estimators write "scores", "names", "tables", "matrix", "bounds", "choice"
             or "reports".
         mechanism : str, default=None
             What draws the noise, as "laplace".

@@ -25,7 +25,6 @@ _TABLES = (
     # The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
     "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)",
 )
-_NOUNS = {"support": "names"}  # for a release, where its own name is none
 _DRAFT = ".ledger-"  # how the name of a draft begins
 _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
 
@@ -55,7 +54,7 @@ class LedgerEntry(NamedTuple):
         Of a zCDP guarantee, if there is one.
     statistic : str or None
         What was computed of each feature, or of each two.
-    release : {"scores", "support", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
+    release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
         What was published: scores; the names of the best k features; tables of counts; a matrix of correlations;
         ranges; the parameters that a search chose; reports of single records.
     mechanism : str or None
@@ -96,7 +95,7 @@ class LedgerEntry(NamedTuple):
         if self.release is None:
             return None
         numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
-        return " of ".join([_NOUNS.get(self.release, self.release), *numbers])
+        return " of ".join([self.release, *numbers])
 
 
 def create_ledger_file(path, limits):
