@@ -53,10 +53,11 @@ model.fit(X_train, y_train)
 print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", selector.privacy_spent_)
 
 # %%
-# The distribution of the noise is known, so each score comes with an interval.
+# The distribution of the noise is known, so each score comes with an interval. Columns of different kinds are compared
+# by how far each scores above an unrelated column of its kind.
 
 display = ScoresDisplay.from_estimator(selector, confidence=0.95)
-display.ax_.set_title(f"Which columns tell of death? MTVr of {len(X_train):,} people, ε = 1", fontsize="medium")
+display.ax_.set_title(f"Which columns predict death? MTVr of {len(X_train):,} people, ε = 1", fontsize="medium")
 plt.savefig("first_selection.png", dpi=150)
 
 # %%

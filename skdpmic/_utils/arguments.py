@@ -50,6 +50,11 @@ def check_interval(interval, name):
     return lo, hi
 
 
+def is_auto(given):
+    """Whether a parameter, which may be an array, is left to the package."""
+    return isinstance(given, str) and given == "auto"
+
+
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
     try:
