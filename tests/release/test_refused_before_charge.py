@@ -8,7 +8,6 @@ import pytest
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
-    DPMICSelector,
     PrivateGridSearch,
     dp_mic_classif,
     dp_mic_regression,
