@@ -327,7 +327,7 @@ MUTANTS = [
            "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-no groups]"),
     Mutant("PrivateEstimator._publish", "shape.n_groups", "shape.n_samples",
            "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
-    Mutant("_check_adds_up", "estimator.max_rows_per_group is not None", "False",
+    Mutant("_check_mergeable", "estimator.max_rows_per_group is not None", "False",
            "selection/test_people.py::test_persons_have_no_chunks_and_the_error_says_why[partial_fit]"),
     Mutant("check_private_steps", "estimator.max_rows_per_group is not None", "False",
            "selection/test_people.py::test_a_private_search_refuses_persons_before_the_charge"),

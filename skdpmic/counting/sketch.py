@@ -16,7 +16,7 @@ from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ran
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
-from skdpmic.statistics.registry import check_adds_up, statistic_named
+from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
@@ -152,7 +152,7 @@ class RangeGridSketch:
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         kind = statistic_named(statistic, correction)
-        check_adds_up(kind)
+        check_mergeable(kind)
         self.measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
         if description.names is not None:
             self.feature_names_in_ = description.names

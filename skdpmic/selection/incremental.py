@@ -23,14 +23,14 @@ from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches, recount_batches
 from skdpmic.selection.scoring import PrivateScoring
-from skdpmic.statistics.registry import check_adds_up
+from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import as_frame, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
 
 
-def _check_adds_up(estimator):
+def _check_mergeable(estimator):
     """Raise unless scores follow from counts of pieces."""
-    check_adds_up(estimator._statistic())
+    check_mergeable(estimator._statistic())
     if estimator.max_rows_per_group is not None:
         raise ValueError(
             "max_rows_per_group must be None where records come in pieces, got "
@@ -70,7 +70,7 @@ class IncrementalFitMixin(PrivateScoring):
 
     _sketch: RangeGridSketch
 
-    @_if(_check_adds_up, _check_one_pass)
+    @_if(_check_mergeable, _check_one_pass)
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and keep what is released with noise.
 
@@ -107,7 +107,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._publish(*self._from_sketch(sketch))
         return self
 
-    @_if(_check_adds_up, _check_one_pass, _check_public)
+    @_if(_check_mergeable, _check_one_pass, _check_public)
     def partial_fit(self, X: TableLike, y: ColumnLike, n_expected: int = 100_000) -> Self:
         """Count a chunk of records, to be published later by `publish`.
 
@@ -147,7 +147,7 @@ class IncrementalFitMixin(PrivateScoring):
             count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
         return self
 
-    @_if(_check_adds_up, _check_one_pass)
+    @_if(_check_mergeable, _check_one_pass)
     def publish(self) -> Self:
         """Publish what `fit` would publish for all chunks since the last `publish`, and drop their counts.
 
@@ -181,7 +181,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._publish(records, measure)
         return self
 
-    @_if(_check_adds_up, _check_one_pass)
+    @_if(_check_mergeable, _check_one_pass)
     def empty_sketch(
         self,
         n_samples: int,
@@ -229,7 +229,7 @@ class IncrementalFitMixin(PrivateScoring):
     def _read(self, X, y, groups):
         if is_dask_collection(X):
             return self._from_sketch(self._count_where_it_lies(X, y), partial(recount_collection, X))
-        if is_lazy(X) and groups is None and self._statistic().adds_up:
+        if is_lazy(X) and groups is None and self._statistic().is_mergeable:
             return self._from_sketch(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
         return super()._read(X, y, groups)
 
@@ -247,7 +247,7 @@ class IncrementalFitMixin(PrivateScoring):
 
     def _count_where_it_lies(self, X, y):
         """The sketch of a dask collection, counted on its workers."""
-        _check_adds_up(self)
+        _check_mergeable(self)
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")

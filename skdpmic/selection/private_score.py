@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.arguments import check_pair, check_pair_bounds, one_of
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.privacy.mechanisms import LaplaceMechanism
+from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import Expense, run
@@ -19,8 +19,6 @@ from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from skdpmic.table.strata import StratifiedTarget, read_strata
 from skdpmic.table.targets import NumericTarget
-
-_MECHANISMS = (LaplaceMechanism.name, GeometricMechanism.name)
 
 
 @never_cached
@@ -211,10 +209,13 @@ def private_score(
 def _chosen(name, mechanism, correction, strata, categories):
     """The statistic, with strata if there are any; a ValueError if the arguments do not go together."""
     statistic = statistic_named(name, correction, OF_PAIRS)
-    if not isinstance(mechanism, str) or mechanism not in _MECHANISMS:
-        raise ValueError(f"mechanism must be 'laplace' or 'geometric', got {mechanism!r}.")
-    if mechanism == "geometric" and not statistic.has_tables:
-        raise ValueError(f"mechanism must be 'laplace' with statistic={name!r}, got 'geometric'.")
+    of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta]
+    if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
+        raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {mechanism!r}.")
+    if mechanism == GeometricMechanism.name and not statistic.supports_counts:
+        raise ValueError(
+            f"mechanism must be {' or '.join(map(repr, of_scores))} with statistic={name!r}, got {mechanism!r}."
+        )
     if (strata is None) != (categories is None):
         given = "categories" if strata is None else "strata"
         raise ValueError(f"strata and categories, their public labels, must be given together, got only {given}.")

@@ -225,7 +225,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
             If `max_rows_per_group` is given, as this call cannot say whose the rows are; and as in `fit`.
         """
         scores = self._scores(X, y)
-        return scores if self.mechanism == "geometric" else (scores, self.p_values())
+        try:
+            return scores, self.p_values()
+        except AttributeError:  # there are none
+            return scores
 
     def _scores(self, X, y):
         """A copy of the scores, where nobody says whose the rows are."""

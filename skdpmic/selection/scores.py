@@ -44,7 +44,7 @@ class PrivateScores(IncrementalFitMixin):
         super()._check_parameters()
         if self.mechanism not in self._mechanisms():
             raise ValueError(f"mechanism must be {one_of(self._mechanisms())}, got {self.mechanism!r}.")
-        if self.mechanism not in MECHANISMS and not self._statistic().has_tables:
+        if self.mechanism not in MECHANISMS and not self._statistic().supports_counts:
             raise ValueError(
                 f"mechanism must be {one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
                 "whose noisy tables are used for statistic='mic_r' only."

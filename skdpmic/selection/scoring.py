@@ -53,7 +53,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
         self.epsilon_per_feature_ = release.epsilon_per_feature
-        if measure.B is not None:
+        if hasattr(measure, "B"):
             self.B_, self.c_ = measure.B, measure.c
 
     def _check_parameters(self):
@@ -63,7 +63,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
         if self.max_rows_per_group is not None:
-            warn_about_copies(self.statistic, self.max_rows_per_group, stacklevel + 1)
+            warn_about_copies(self._statistic(), self.max_rows_per_group, stacklevel + 1)
 
     def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         law = release.law(mechanism, measure, shape)

@@ -1,9 +1,28 @@
-"""What every measure of dependence says of itself, from public numbers only."""
+"""What every statistic, and every measure of dependence that it gives, says of itself, from public numbers only."""
 
 from abc import ABC, abstractmethod
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.table.targets import target_of_feature
+
+
+class Statistic:
+    """A choice of the user: a name, and what it can do.
+
+    ``measure(B, c, n, epsilon, n_classes)`` gives its :class:`Measure` for n records, on each of whose scores epsilon
+    is spent; a ValueError if it has none for so many classes.
+    """
+
+    name: str
+    needs_ranges = True  # of numbers
+    is_mergeable = False  # scores follow from counts of pieces: it has `measure_of_any_number`
+    supports_counts = False  # scores can be estimated from noisy tables: it has `table`
+    takes_copies_for_dependence = False  # of several equal rows of a person
+
+    @classmethod
+    def with_correction(cls, correction):
+        """The statistic with a correction for chance, if it knows any."""
+        return cls()
 
 
 class Measure(ABC):
@@ -18,11 +37,10 @@ class Measure(ABC):
         """The same where each person has so many rows, which may say no more than one of them."""
         return self
 
-    @abstractmethod
     def against(self, scale, n, epsilon):
         """The measure of features with a feature of that scale in the target's place.
 
-        This one, if the target is of the same kind; else one with automatic B and c.
+        This one, if it suits every kind of target; else one with automatic B and c.
 
         Parameters
         ----------
@@ -30,8 +48,9 @@ class Measure(ABC):
         n : int
             Number of people.
         epsilon : float
-            What a score is worth.
+            Privacy budget per score.
         """
+        return self
 
     def steps(self, shape):
         """How far one person of a table of that shape can move a score, in steps of the grid that noise is drawn on.
@@ -52,7 +71,6 @@ class Measure(ABC):
     def rounding_error(self, shape):
         """Bound on the distance of a computed score from the exact one."""
 
-    @abstractmethod
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target.
 
@@ -65,7 +83,15 @@ class Measure(ABC):
         Returns
         -------
         SimulatedLaw, AveragedLaw or BoundedLaw
+
+        Raises
+        ------
+        AttributeError
+            If nothing is known.
         """
+        raise AttributeError(
+            f"p_values needs to know how independent features score, which {type(self).__name__} does not tell."
+        )
 
     @abstractmethod
     def scorer(self, target, source):

@@ -4,7 +4,8 @@ A *statistic* is a choice of the user: a name, and what has to be public for it.
 the kind of target it gives a *measure*: all grids are fixed then, and so is how far one record can move a score. A
 measure gives what scores features, from records or from counts. All of them hold public numbers only.
 
-To add a statistic, write its measure with the methods of :class:`skdpmic.statistics.measure.Measure`, and name it here.
+To add a statistic, write it and its measure, with the methods of `Statistic` and `Measure` in ``measure.py``, in a
+folder of its own, and name it here. Everything else asks this registry.
 One that scores single pairs only, as `MicE` and the `within_strata` of others do, needs no more than `steps` and
 `scorer`.
 """
@@ -13,6 +14,7 @@ import warnings
 from collections import ChainMap
 from typing import Any
 
+from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
@@ -27,8 +29,8 @@ def statistic_named(name, correction, among=STATISTICS):
     """The statistic of that name, with the correction for chance if it is MICr; a ValueError if there is none."""
     if not isinstance(name, str) or name not in among:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {name!r}.")
-    mic_r = MicR(correction)
-    return mic_r if name == mic_r.name else among[name]()
+    check_correction(correction)
+    return among[name].with_correction(correction)
 
 
 def within_strata(name):
@@ -39,22 +41,22 @@ def within_strata(name):
     return OF_PAIRS[name].within_strata()
 
 
-def check_adds_up(statistic):
+def check_mergeable(statistic):
     """Raise unless scores follow from counts that add up."""
-    if not statistic.adds_up:
-        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.adds_up)
+    if not statistic.is_mergeable:
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.is_mergeable)
         raise ValueError(
             f"statistic must be {able} where records come in pieces, got {statistic.name!r}: ranks in a piece of a "
             "table do not tell the ranks in all of it."
         )
 
 
-def warn_about_copies(name, rows_per_group, stacklevel):
+def warn_about_copies(statistic, rows_per_group, stacklevel):
     """Warn where equal rows of a person are taken for dependence."""
-    if name == Chatterjee.name and rows_per_group > 1:
+    if statistic.takes_copies_for_dependence and rows_per_group > 1:
         warnings.warn(
-            "statistic='chatterjee' takes rows that lie next to one another by both columns, as the rows of a person "
-            f"do, for dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of y may "
-            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
+            f"statistic={statistic.name!r} takes rows that lie next to one another by both columns, as the rows of a "
+            f"person do, for dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of "
+            f"y may score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
             stacklevel=stacklevel + 1,
         )

@@ -340,7 +340,7 @@ def test_more_records_than_64_bits_allow_are_refused(name, ledger, monkeypatch):
 class Agreement:
     """The share of records in which x and y lie on the same side of 1/2: what one record moves by 1 / n."""
 
-    name, needs_ranges, has_tables = "agreement", True, False
+    name, needs_ranges, supports_counts = "agreement", True, False
 
     def measure(self, B, c, n, epsilon, n_classes):
         return self

@@ -13,18 +13,18 @@ from skdpmic._utils.arguments import is_auto
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.mic.mass_partitions import Way
 from skdpmic.statistics.mic.mic_e import largest_of_ways, mass_plan
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 
 
-class MicE:
+class MicE(Statistic):
     """MICe of one pair of variables, with the defaults of the paper."""
 
     name = "mic_e"
     needs_ranges = False
-    has_tables = False
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records; B and c are the user's."""

@@ -5,7 +5,7 @@ import numbers
 from dataclasses import dataclass, replace
 
 from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.statistics.measure import Measure
+from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import (
@@ -24,19 +24,22 @@ from skdpmic.table.targets import n_target_bins
 
 
 @dataclass(frozen=True)
-class MicR:
+class MicR(Statistic):
     """The Maximal Information Coefficient over grids that depend on public bounds only."""
 
     correction: str | None  # for what grids show by chance
 
     name = "mic_r"
-    needs_ranges = True
-    adds_up = True
-    has_tables = True  # to which mechanism="geometric" adds noise
+    is_mergeable = supports_counts = True
 
     def __post_init__(self):
         """Raise unless there is such a correction."""
         check_correction(self.correction)
+
+    @classmethod
+    def with_correction(cls, correction):
+        """The statistic with this correction."""
+        return cls(correction)
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""

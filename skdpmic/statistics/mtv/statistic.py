@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from skdpmic.statistics.measure import Measure
+from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
@@ -15,13 +15,11 @@ from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.targets import n_target_bins
 
 
-class MtvR:
+class MtvR(Statistic):
     """The largest total variation from independence over grids that depend on public bounds only."""
 
     name = "mtv_r"
-    needs_ranges = True
-    adds_up = True
-    has_tables = False
+    is_mergeable = True
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.measure import Measure
+from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
@@ -22,14 +22,11 @@ from skdpmic.table.targets import NumericTarget
 
 
 @dataclass(frozen=True)
-class _RankStatistic(Measure):
+class _RankStatistic(Measure, Statistic):
     """A statistic that is its own measure, as there are no grids to be fixed."""
 
     needs_ranges = False
-    adds_up = False
-    has_tables = False
     most_classes = math.inf  # classes count in ascending order of their labels
-    B = c = None
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The same for all parameters; B and c say nothing here, and are not looked at."""
@@ -38,10 +35,6 @@ class _RankStatistic(Measure):
                 f"classes must be {self.most_classes} labels with statistic={self.name!r}, as more than that have no "
                 f"order, got {n_classes}."
             )
-        return self
-
-    def against(self, scale, n, epsilon):
-        """The same, as features of all kinds have ranks."""
         return self
 
     def scorer_against(self, column, scale, source):
@@ -131,6 +124,7 @@ class Chatterjee(_OfStrictRanks):
     """Chatterjee's xi, the larger of both directions."""
 
     name = "chatterjee"
+    takes_copies_for_dependence = True
     sensitivity_of = staticmethod(rank_sensitivity.chatterjee_sensitivity)
     score = staticmethod(ranks.chatterjee)
 

@@ -5,16 +5,16 @@ exact on the grid of the noise once it is rounded down.
 """
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
 from skdpmic.statistics.ranks.kernels import check_n_records
 from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
 
 
-class _WithinStrata:
+class _WithinStrata(Statistic):
     """A statistic that is its own measure, as there are no grids to be fixed."""
 
     needs_ranges = False
-    has_tables = False
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The same for all parameters, none of which is looked at."""

@@ -1,0 +1,110 @@
+"""There is one way to spend budget: checked, charged, drawn, kept."""
+
+import ast
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skdpmic
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic.budget.filters import Cost
+from skdpmic.release import path
+from skdpmic.release.path import Expense, run
+
+ROOT = Path(skdpmic.__file__).parent
+SOURCES = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_bytes()) for file in ROOT.rglob("*.py")}
+
+
+def places(is_wanted):
+    """Each file with how many of its nodes are wanted."""
+    counts = {file: sum(map(is_wanted, ast.walk(tree))) for file, tree in SOURCES.items()}
+    return {file: count for file, count in counts.items() if count}
+
+
+def called(node):
+    """The name of what is called."""
+    if not isinstance(node, ast.Call):
+        return None
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+
+
+def test_one_place_charges_a_ledger():
+    assert places(lambda node: called(node) == "charge") == {"release/path.py": 1}
+    # Nor is the method handed on, to be called elsewhere, or the file written to behind its back.
+    assert places(lambda node: isinstance(node, ast.Attribute) and node.attr == "charge") == {"release/path.py": 1}
+    assert places(lambda node: called(node) == "append" and "file" in ast.unparse(node.func)) == {"budget/ledger.py": 1}
+
+
+def test_one_place_makes_a_source_of_noise():
+    """Elsewhere random_state is checked only: what is made there is dropped at once."""
+    makes = places(lambda node: called(node) == "entropy_source")
+    drops = places(lambda node: isinstance(node, ast.Expr) and called(node.value) == "entropy_source")
+    assert makes.pop("release/path.py") == 1
+    assert makes == drops
+
+
+def test_whatever_is_run_says_what_it_costs():
+    runs = places(lambda node: called(node) == "run")
+    assert set(runs) == {
+        "release/bounds/learnt_bounds.py",
+        "search/grid_search.py",
+        "selection/base.py",
+        "selection/private_score.py",
+        "two_party/randomized_response.py",
+        "two_party/two_party_scorer.py",
+    }
+    assert runs == places(lambda node: called(node) == "Expense")
+
+
+EXPENSE = Expense("a function", Cost(0.5), n=10, d=3, k=2, statistic="s", release="names", mechanism="m")
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=0.6)
+
+
+def test_what_is_released_is_charged_drawn_and_kept_in_this_order(ledger):
+    events = []
+
+    def draw(source):
+        events.append(("drawn", len(ledger.entries()), len(source(3))))
+        return "released"
+
+    def keep(released):
+        events.append(("kept", released))
+        return "kept"
+
+    assert run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1) == "kept"
+    assert events == [("drawn", 1, 3), ("kept", "released")]
+    (entry,) = ledger.entries()
+    assert (entry.epsilon, entry.n, entry.k, str(entry)) == (0.5, 10, 2, "a function, s, names of 2 of 3, m")
+    with pytest.raises(BudgetError):
+        run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1)
+    assert len(events) == 2
+    assert run(EXPENSE, lambda source: 7, ledger=None, random_state=None, stacklevel=1) == 7
+
+
+@pytest.mark.parametrize("wrong", [{"ledger": "a file"}, {"random_state": -1}, {"random_state": "seed"}])
+def test_what_is_wrong_is_refused_before_the_charge(wrong, ledger):
+    with pytest.raises((ValueError, TypeError)):
+        run(EXPENSE, None, **{"ledger": ledger, "random_state": None, "stacklevel": 1} | wrong)
+    assert ledger.entries() == []
+
+
+def test_a_seed_warns_where_it_was_given_and_before_the_charge(ledger):
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set") as caught:
+        run(EXPENSE, lambda source: None, ledger=None, random_state=np.random.RandomState(0), stacklevel=1)
+    assert caught[0].filename == __file__
+    with pytest.warns(PrivacyLeakWarning), pytest.raises(BudgetError):
+        run(EXPENSE, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0, stacklevel=1)
+
+
+def test_an_infinite_epsilon_fits_in_no_ledger(ledger):
+    free = Expense("a function", Cost(math.inf), n=10)
+    assert run(free, lambda source: 1, ledger=None, random_state=None, stacklevel=1) == 1
+    with pytest.raises(BudgetError):
+        run(free, lambda source: 1, ledger=ledger, random_state=None, stacklevel=1)
+    assert path.run is run

@@ -1,0 +1,152 @@
+"""A new statistic, or a new mechanism, goes everywhere once it is registered: no other line knows of it."""
+
+import math
+
+import numba
+import numpy as np
+import pytest
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    plan_release,
+    private_score,
+    search_cost,
+)
+from skdpmic.compile import call_every_kernel
+from skdpmic.plotting.choices import ReleasedScores
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.statistics.registry import STATISTICS
+from tests.toys import Agreement, Doubled, share_of_agreement
+
+N, D = 2000, 4
+X = np.random.default_rng(0).random((N, D))
+Y = X[:, 2]
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(STATISTICS, Agreement.name, Agreement)
+    monkeypatch.setitem(MECHANISMS, Doubled.name, Doubled)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=1000, delta=0.1)
+
+
+# --- A statistic ------------------------------------------------------------------------------------------------------
+
+TOY = {"statistic": "agreement", **PUBLIC}
+
+
+@pytest.mark.parametrize("more", [{}, {"redundancy": 0.5}, {"delta": 1e-9}], ids=["alone", "redundancy", "delta"])
+def test_a_new_statistic_chooses_features(more, ledger):
+    selector = PrivateSelectKBest(2, epsilon=5.0, ledger=ledger, **TOY, **more).fit(X, Y)
+    assert selector.ranking_[2] == 1
+    assert str(ledger.entries()[0]) == f"PrivateSelectKBest, agreement, names of 2 of 4, {selector.mechanism_}"
+    classes = PrivateSelectKBest(1, statistic="agreement", bounds=(0, 1), classes=[0, 1], epsilon=5.0)
+    assert classes.fit(X, (Y > 0.5).astype(int)).ranking_[2] == 1
+
+
+@pytest.mark.parametrize("mechanism", [{}, {"mechanism": "gaussian", "delta": 1e-6}], ids=["laplace", "gaussian"])
+def test_a_new_statistic_has_scores_with_noise_of_its_own_sensitivity(mechanism, ledger):
+    scorer = DPMICScorer(epsilon=5.0, ledger=ledger, **TOY, **mechanism).fit(X, Y)
+    lower, upper = scorer.scores_interval(1 - 1e-9)
+    exact = [np.mean((X[:, j] > 0.5) == (Y > 0.5)) for j in range(D)]
+    assert (lower <= exact).all()
+    assert (exact <= upper).all()
+    if not mechanism:
+        assert scorer.noise_scale_ == pytest.approx(D / N / 5.0, abs=D * 2 * GRID)
+    with pytest.raises(AttributeError, match="p_values needs to know how independent features score"):
+        scorer.p_values()
+    assert DPMICScorer(epsilon=math.inf, **TOY).fit(X, Y).scores_.tolist() == pytest.approx(exact)
+
+
+def test_a_new_statistic_scores_people_and_pairs(ledger):
+    scorer = DPMICScorer(epsilon=5.0, max_rows_per_group=2, **TOY).fit(X, Y, groups=np.arange(N) // 2)
+    assert scorer.noise_scale_ == pytest.approx(D / (N // 2) / 5.0, abs=D * 2 * GRID)
+    assert private_score(X[:, 2], Y, statistic="agreement", epsilon=math.inf, bounds=((0, 1), (0, 1))) == 1
+
+
+def test_a_new_statistic_is_planned():
+    selector = PrivateSelectKBest(2, epsilon=5.0, **TOY)
+    own = selector.plan(N, D)[0]
+    assert (own.statistic, own.noise_scale) == ("agreement", selector.fit(X, Y).noise_scale_)
+    assert math.isnan(own.found)
+    assert "agreement" in {row.statistic for row in plan_release(n_samples=N, n_features=D, k=2, epsilon=1.0)}
+
+
+def test_a_new_statistic_goes_through_searches(ledger):
+    pipeline = make_pipeline(PrivateSelectKBest(1, epsilon=5.0, **TOY), Ridge())
+    grid = {"privateselectkbest__statistic": ["agreement", "mtv_r"]}
+    assert GridSearchCV(pipeline, grid, cv=2).fit(X, Y).best_score_ > 0.9
+    assert search_cost(pipeline).epsilon == 5.0
+    search = PrivateGridSearch(pipeline, grid, epsilon=5.0, n_subsets=4, ledger=ledger)
+    assert search.fit(X, Y).score(X, Y) > 0.9
+    assert SelectKBest(DPMICScorer(epsilon=5.0, **TOY), k=1).fit(X, Y).get_support()[2]
+
+
+def test_a_new_statistic_without_counts_is_refused_in_pieces():
+    scorer = DPMICScorer(**TOY)
+    assert not hasattr(scorer, "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        scorer.empty_sketch(100)
+    said = str(caught.value.__cause__ or caught.value)
+    assert "statistic must be 'mic_r' or 'mtv_r' where records come in pieces, got 'agreement'" in said
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_the_kernel_of_a_new_statistic_is_compiled_with_the_others():
+    call_every_kernel()
+    assert len(share_of_agreement.signatures) == 1
+
+
+# --- A mechanism ------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_mechanism_draws_the_noise_and_is_asked_for_intervals_and_p_values(ledger):
+    given = {"statistic": "kendall", "epsilon": 1.0}
+    plain = DPMICScorer(**given).fit(X, Y)
+    doubled = DPMICScorer(mechanism="doubled", ledger=ledger, **given).fit(X, Y)
+    assert doubled.noise_scale_ == 2 * plain.noise_scale_
+    assert doubled.epsilon_per_feature_ == plain.epsilon_per_feature_ / 2
+    assert doubled.privacy_spent_ == (1.0, 0.0)
+    doubled.set_params(mechanism="laplace")  # which does not change what was released
+    margins = [np.diff(scorer.scores_interval(0.5), axis=0).max() for scorer in (plain, doubled)]
+    assert margins[1] == pytest.approx(2 * margins[0], rel=0.01)
+    doubled.scores_ = plain.scores_ = np.full(D, 0.05)
+    assert (doubled.p_values() > plain.p_values()).all()
+    assert str(ledger.entries()[0]) == "DPMICScorer, kendall, scores of 4, doubled"
+    assert ReleasedScores.of_estimator(doubled).mechanism_at(1.0, 1, "scores").scale == pytest.approx(
+        doubled._noise.scale, rel=1e-6
+    )
+
+
+def test_a_new_mechanism_is_planned_searched_and_used_for_pairs():
+    selector = DPMICSelector(2, statistic="mtv_r", mechanism="doubled", epsilon=50.0, **PUBLIC)
+    own = selector.plan(N, D)[0]
+    assert (own.mechanism, own.noise_scale) == ("doubled", selector.fit(X, Y).noise_scale_)
+    rows = plan_release(n_samples=N, n_features=D, epsilon=1.0)
+    scales = {row.mechanism: row.noise_scale for row in rows if row.statistic == "mtv_r"}
+    assert scales["doubled"] == 2 * scales["laplace"]
+    pipeline = make_pipeline(selector, Ridge())
+    search = PrivateGridSearch(pipeline, {"dpmicselector__k": [1, 2]}, epsilon=50.0, n_subsets=4)
+    assert search.fit(X, Y).best_estimator_[0].ranking_[2] == 1
+    pair = {"statistic": "kendall", "mechanism": "doubled", "epsilon": 100.0}
+    assert private_score(Y, Y, **pair) > 0.9
+
+
+def test_a_name_that_is_not_registered_is_refused_with_those_that_are():
+    with pytest.raises(ValueError, match="mechanism must be 'laplace', 'gaussian', 'doubled' or 'geometric', got 'x'"):
+        DPMICScorer(mechanism="x", **PUBLIC).fit(X, Y)
+    with pytest.raises(ValueError, match=r"statistic must be one of .*'agreement', got 'x'"):
+        PrivateSelectKBest(1, statistic="x", **PUBLIC).fit(X, Y)
