@@ -74,7 +74,7 @@ def print_scores(scorer):
     print(f"epsilon = {scorer.privacy_spent_[0]:g}; the five best of {scorer.n_features_in_} features:")
     for j in np.argsort(scorer.ranking_)[:5]:
         name = scorer.feature_names_in_[j]
-        print(f"  {name:<5} {scorer.scores_[j]:.4f}  (95 %: {lower[j]:.4f} to {upper[j]:.4f})")
+        print(f"  {name:<5} {scorer.scores_[j]:.4f}  (95%: {lower[j]:.4f} to {upper[j]:.4f})")
 
 
 def memory_used():

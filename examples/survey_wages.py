@@ -21,13 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import TargetEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from skdpmic import DPMICSelector
+from skdpmic import PrivateSelectKBest
 
 # %%
 # One public description
 # ----------------------
 # It comes from the survey's codebook and the census's list of occupations; nothing is read from the data. Values
-# outside the bounds are clipped, labels that are not listed are "other", and missing values are a part of their own.
+# outside the bounds are clipped, labels that are not listed are "other", and missing values have their own bin.
 
 bounds = {
     "year": (1972, 2018),  # of the first survey and of the last one here
@@ -88,15 +88,7 @@ print(f"{len(table):,} people, {table.shape[1]} questions, missing values in {mi
 
 
 def selector(epsilon):
-    return DPMICSelector(
-        k=3,
-        statistic="mtv_r",
-        release="support",
-        epsilon=epsilon,
-        bounds=bounds,
-        categories=categories,
-        target_bounds=target_bounds,
-    )
+    return PrivateSelectKBest(k=3, epsilon=epsilon, bounds=bounds, categories=categories, target_bounds=target_bounds)
 
 
 def model_of_wages(selection):
