@@ -94,6 +94,6 @@ for name, columns in {
 # %%
 # What this does not protect
 # --------------------------
-# The chosen names are published at ε = 1, the scores, intervals and the chart at another 1: ε = 2 in all. The model, its
-# predictions and each ROC AUC are computed from raw rows, and are not covered by the guarantee; neither is the number of
-# people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.
+# The chosen names are published at ε = 1, the scores with their intervals and the chart at another 1: ε = 2 in all. The
+# model, its predictions and each ROC AUC are computed from raw rows, and are not covered by the guarantee; neither is
+# the number of people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.

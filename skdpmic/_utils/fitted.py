@@ -19,6 +19,5 @@ def check_has_scores(estimator, asker):
     check_published(estimator)
     if not hasattr(estimator, "scores_"):
         raise AttributeError(
-            f"{asker} needs released scores, which a DPMICScorer has, and a DPMICSelector with release='scores', got "
-            f"{estimator!r}."
+            f"{asker} needs released scores, which DPMICScorer and DPMICSelector publish, got {estimator!r}."
         )

@@ -98,7 +98,7 @@ class ShownInNotebooks:
 
 
 def shown_scores(estimator):
-    """Scores, or which features are the best, of a :class:`DPMICScorer` or :class:`DPMICSelector`."""
+    """Scores, or which features are the best, of a scorer or a selector."""
     terms, features = estimator._terms, _many(estimator.n_features_in_, "feature")
     columns, n_rows = [Column("feature", _names(estimator))], estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
@@ -278,7 +278,7 @@ def _numbers(title, numbers):
 
 def _intervals(lower, upper):
     cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
-    return Column("95 % interval", cells, "number")
+    return Column("95% interval", cells, "number")
 
 
 def _short(number):

@@ -116,7 +116,7 @@ class ScoresDisplay:
         Parameters
         ----------
         estimator : DPMICScorer or DPMICSelector
-            Fitted; the selector with ``release="scores"``, as "support" publishes no scores.
+            Fitted.
         confidence : float, default=0.95
             Of the intervals and of what is shaded, for each feature by itself; in (0, 1).
         max_features : int, default=20
