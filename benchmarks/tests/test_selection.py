@@ -20,7 +20,6 @@ from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.table import Table
 from skdpmic import (
     DPMICScorer,
-    PrivateSelectKBest,
     chatterjee_laplace,
     distance_correlation_laplace,
     mic_r_laplace,
@@ -28,6 +27,7 @@ from skdpmic import (
 )
 from skdpmic.datasets import relationship
 from skdpmic.privacy.top_k import OneShotTopK
+from tests.select_names import SelectNames
 
 ROOT = Path(__file__).parents[2]
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
@@ -203,11 +203,10 @@ def test_noise_and_grids_are_those_of_the_package(name, parameters):
     pool = relationships.make_pool(400, seed=0, n_noise=9)
     (n, d), public = pool.X.shape, {"bounds": (0, 1), "target_bounds": (0, 1)} | parameters
     fits = {
+        ways.SUPPORT: SelectNames(k=5, epsilon=2.0, **public),
         ways.EVEN: DPMICScorer(epsilon=2.0, **public),
         ways.GAUSSIAN: DPMICScorer(epsilon=2.0, mechanism="gaussian", delta=ways.DELTA, **public),
     }
-    if "correction" not in parameters:  # names are published by corrected MICr only
-        fits[ways.SUPPORT] = PrivateSelectKBest(k=5, epsilon=2.0, **{"statistic": "mic_r", **public})
     scores = ways.Scores(pool, name, seed=0)
     for mechanism, estimator in fits.items():
         estimator.fit(pool.X, pool.y)

@@ -90,9 +90,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         return NoisyConcordances.for_budget(*budget).noise_scale
 
     def _facts(self):
-        return PublicFacts(
-            categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False
-        )
+        return PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
 
     def _release_for(self, n_features):
         return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)

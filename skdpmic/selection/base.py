@@ -75,7 +75,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
     def _read(self, X, y, groups):
         """The records, and the measure that they are to be scored by."""
-        self._forget()
+        self._reset()
         records = self._records(X, y)
         if groups is not None:
             people = read_people(groups, self.max_rows_per_group, records.n_samples)
@@ -89,7 +89,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         facts.check_target()
         return read_records(open_records(facts, X, self), y, facts, type(self).__name__)
 
-    def _forget(self):
+    def _reset(self):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]

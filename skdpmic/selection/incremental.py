@@ -104,7 +104,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-            self._publish(*self._accept(sketch))
+            self._publish(*self._from_sketch(sketch))
         return self
 
     @_if(_check_adds_up, _check_one_pass, _check_public)
@@ -139,7 +139,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._check_parameters()
             is_first = "_sketch" not in vars(self)
             if is_first:
-                self._forget()
+                self._reset()
                 _check_expected("n_expected", n_expected)
                 self._sketch = self._sketch_for(n_expected, X)
             else:
@@ -176,7 +176,7 @@ class IncrementalFitMixin(PrivateScoring):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
         with rollback_on_error(self):
             self._check_parameters()
-            records, measure = self._accept(self._sketch)
+            records, measure = self._from_sketch(self._sketch)
             self._warn_about_expected(records, measure)
             self._publish(records, measure)
         return self
@@ -228,9 +228,9 @@ class IncrementalFitMixin(PrivateScoring):
 
     def _read(self, X, y, groups):
         if is_dask_collection(X):
-            return self._accept(self._count_where_it_lies(X, y), partial(recount_collection, X))
+            return self._from_sketch(self._count_where_it_lies(X, y), partial(recount_collection, X))
         if is_lazy(X) and groups is None and self._statistic().adds_up:
-            return self._accept(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
+            return self._from_sketch(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
         return super()._read(X, y, groups)
 
     def _count_batches(self, X, y):
@@ -281,11 +281,11 @@ class IncrementalFitMixin(PrivateScoring):
             n_parts=measure.n_parts,
         )
 
-    def _accept(self, sketch, recount=None):
+    def _from_sketch(self, sketch, recount=None):
         """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
         self._check_agreement(sketch)
         records = SketchedRecords(sketch, recount)
-        self._forget()
+        self._reset()
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_

@@ -23,8 +23,8 @@ class PrivateScores(IncrementalFitMixin):
     def _release_for(self, n_features):
         return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features)
 
-    def _forget(self):
-        super()._forget()
+    def _reset(self):
+        super()._reset()
         for name in ("_noise", "_null_model"):
             vars(self).pop(name, None)
 

@@ -150,7 +150,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         """
         with rollback_on_error(self):
             self._check_parameters()
-            self._forget()
+            self._reset()
             X = as_frame(X).to_native() if is_frame(X) else X
             facts = PublicFacts(self.bounds, self.categories)
             table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
@@ -260,7 +260,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         if not isinstance(self.allow_missing, bool | np.bool_):
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
 
-    def _forget(self):
+    def _reset(self):
         """Drop what an earlier fit left."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             del vars(self)[name]

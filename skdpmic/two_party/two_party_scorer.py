@@ -239,7 +239,7 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- After it ------------------------------------------------------------------------------------------------
 
     def _score(self, reports, target, source):
-        self._keep(reports)
+        self._store(reports)
         inverses = [
             inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
             for column in reports.description.columns
@@ -249,7 +249,7 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         else:
             self._score_tables(reports, target, inverses, source)
 
-    def _keep(self, reports):
+    def _store(self, reports):
         """Drop what an earlier fit left, and keep what is public."""
         for name in [name for name in vars(self) if name.endswith("_") or name in ("_variances", "_squared")]:
             del vars(self)[name]

@@ -22,6 +22,7 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
+    PrivateSelectKBest,
     dp_mic_regression,
     mic_e_laplace,
     mic_r_laplace,
@@ -72,7 +73,7 @@ class Counting(TransformerMixin, BaseEstimator):
 
 PRIVATE_STEPS = {
     "a selector": selector,
-    "a support": lambda ledger: selector(ledger).set_params(release="support"),
+    "names": lambda ledger: PrivateSelectKBest(1, epsilon=1.0, ledger=ledger, **PUBLIC),
     "a scorer": lambda ledger: DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC),
     "a scorer as function": lambda ledger: SelectKBest(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), k=1),
     "a function": lambda ledger: SelectKBest(function(ledger), k=1),

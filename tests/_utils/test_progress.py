@@ -10,13 +10,14 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from tests.select_names import SelectNames
 
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))
 Y = X[:, 0]
 LONG = np.random.default_rng(0).random((1600, D))  # that several workers share
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
-GREEDY = {"k": 3, "release": "support", "redundancy": 1.0}
+GREEDY = {"k": 3, "redundancy": 1.0}
 PAIRS = D * (D + 1) // 2
 
 pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays")
@@ -44,7 +45,7 @@ FITS = {
     "chunks": (DPMICScorer(**PUBLIC), publish, ["{}/30 columns"]),
     "sketch": (DPMICScorer(**PUBLIC), fit_sketch, ["{}/30 columns"]),
     "redundancy": (
-        DPMICSelector(**PUBLIC | GREEDY),
+        SelectNames(**PUBLIC | GREEDY),
         fit,
         ["{}/30 columns", "pass 2: {}/29 columns", "pass 3: {}/28 columns"],
     ),
@@ -140,7 +141,7 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
     """Greedy choices count a LazyFrame anew, some rows at a time; lines are about scores only."""
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
-    DPMICSelector(**PUBLIC | GREEDY, verbose=2).fit(frame, Y)
+    SelectNames(**PUBLIC | GREEDY, verbose=2).fit(frame, Y)
     found = passes(capsys.readouterr().out, "DPMICSelector")
     assert list(found) == ["{}/3 columns", "pass 2: {}/2 columns", "pass 3: {}/1 columns"]
 

@@ -36,6 +36,7 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.dates import seconds
 from skdpmic.table.values import as_numbers
+from tests.select_names import SelectNames
 
 N = 40
 PUBLIC = {"bounds": (0, 1e18), "target_bounds": (0, 1e18)}
@@ -59,7 +60,7 @@ READERS = {
     "scorer": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).fit(X, y),
     "geometric": lambda X, y, ledger: DPMICScorer(mechanism="geometric", ledger=ledger, **PUBLIC).fit(X, y),
     "classes": lambda X, y, ledger: DPMICScorer(ledger=ledger, **LABELS).fit(X, np.asarray(y) if y is Y else y),
-    "selector": lambda X, y, ledger: DPMICSelector(k=1, release="support", ledger=ledger, **PUBLIC).fit(X, y),
+    "selector": lambda X, y, ledger: SelectNames(k=1, ledger=ledger, **PUBLIC).fit(X, y),
     "partial_fit": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).partial_fit(X, y).publish(),
     "sketch": lambda X, y, ledger: empty_sketch().update(X, y),
     "function": lambda X, y, ledger: dp_mic_regression(X, y, epsilon=1, ledger=ledger, **PUBLIC),

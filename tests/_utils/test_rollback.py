@@ -13,11 +13,14 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.incremental import IncrementalFitMixin
+from skdpmic.selection.scores import PrivateScores
+from skdpmic.selection.scoring import PrivateScoring
+from tests.select_names import SelectNames
 
 N, D = 40, 3
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
@@ -135,12 +138,12 @@ def prepared(estimator):
     return Prepared(estimator, dict(vars(estimator)))
 
 
-CLASSES = (PrivateEstimator, IncrementalFitMixin, DPMICScorer, DPMICSelector)
-CLASSES += (releases.LaplaceScores, releases.GaussianScores, releases.BestFeatures)
+CLASSES = (PrivateEstimator, PrivateScoring, PrivateScores, IncrementalFitMixin, DPMICScorer, PrivateSelectKBest)
+CLASSES += (releases.NoisyScores, releases.BestFeatures)
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, **PUBLIC),
     "gaussian": partial(DPMICScorer, mechanism="gaussian", delta=1e-3, **PUBLIC),
-    "support": partial(DPMICSelector, k=1, release="support", **PUBLIC),
+    "names": partial(SelectNames, k=1, **PUBLIC),
 }
 WAYS = {  # what happens before, and what is interrupted
     "first fit": (lambda estimator: estimator, lambda estimator: estimator.fit(X, Y)),

@@ -13,10 +13,11 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.two_party import RandomizedResponse
+from tests.select_names import SelectNames
 
 N, D = 400, 30
 RNG = np.random.default_rng(0)
@@ -25,12 +26,11 @@ Y = X[:, 4]
 NAMES = [f"column {j}" for j in range(D)]
 FRAME = pandas.DataFrame(X, columns=NAMES)
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
-SUPPORT = {"release": "support", "k": 3}
-GRID = {"dpmicselector__k": [1, 3]}
+GRID = {"selectnames__k": [1, 3]}
 
 
 def search(**parameters):
-    pipeline = make_pipeline(DPMICSelector(**PUBLIC, **SUPPORT, epsilon=2.0), Ridge())
+    pipeline = make_pipeline(SelectNames(**PUBLIC, k=3, epsilon=2.0), Ridge())
     return PrivateGridSearch(pipeline, GRID, n_subsets=4, **parameters)
 
 
@@ -39,9 +39,9 @@ ESTIMATORS = {
     "gaussian": DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6),
     "geometric": DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
     "selector": DPMICSelector(k=2, **PUBLIC, epsilon=100.0),
-    "support": DPMICSelector(**PUBLIC, **SUPPORT),
-    "redundancy": DPMICSelector(**PUBLIC, **SUPPORT, redundancy=1.0),
-    "exponential": DPMICSelector(**PUBLIC, release="support", k=20, delta=0.01),
+    "names": SelectNames(**PUBLIC, k=3),
+    "redundancy": SelectNames(**PUBLIC, k=3, redundancy=1.0),
+    "exponential": SelectNames(**PUBLIC, k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
     "forward": PrivateForwardSelector(k=3),
     "graph": PrivatePC(),
@@ -157,7 +157,7 @@ def test_chosen_features_are_marked_by_a_word(fitted):
 
 
 def test_a_choice_shows_names_in_order_and_no_scores(fitted):
-    selector = fitted["support"]
+    selector = fitted["names"]
     shown = released(selector)
     in_order = [NAMES[j] for j in np.argsort(selector.ranking_, kind="stable")[:3]]
     assert [row for row in shown.rows] == [[name, "chosen"] for name in in_order]
@@ -257,7 +257,7 @@ def test_people_are_told_from_records():
 def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
     selector = clone(ESTIMATORS["selector"]).fit(FRAME, Y)
     before = released(selector)
-    later = {"epsilon": 9.0, "statistic": "kendall", "mechanism": "geometric", "release": "support"}
+    later = {"epsilon": 9.0, "statistic": "kendall", "mechanism": "gaussian", "delta": 0.1}
     after = released(selector.set_params(**later, max_rows_per_group=7, random_state=0))
     assert after.facts == before.facts
     assert after.rows == before.rows
@@ -270,7 +270,7 @@ def test_what_a_level_of_false_discoveries_keeps_is_chosen():
 
 
 def test_a_choice_that_was_not_released_is_said_not_raised(fitted):
-    selector = clone(ESTIMATORS["support"]).fit(FRAME, Y).set_params(k=5)
+    selector = clone(ESTIMATORS["names"]).fit(FRAME, Y).set_params(k=5)
     shown = released(selector)
     assert shown.facts["Chosen"].startswith("k must be at most 3")
     assert len(shown.rows) == 3
@@ -345,8 +345,8 @@ def test_names_in_parameters_of_a_search_are_escaped():
 
 
 def test_parameters_of_any_length_are_shown_in_short():
-    grid = {"dpmicselector__categories": [{"column 0": list(range(1000))}]}
-    pipeline = make_pipeline(DPMICSelector(statistic="kendall", **SUPPORT), Ridge())
+    grid = {"privateselectkbest__categories": [{"column 0": list(range(1000))}]}
+    pipeline = make_pipeline(PrivateSelectKBest(3, statistic="kendall"), Ridge())
     text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
     assert "[0, 1, 2, 3" in text
     assert len(text) < 6000

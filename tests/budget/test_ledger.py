@@ -29,9 +29,12 @@ from skdpmic import (
 )
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.release import path as path_of_a_release
+from skdpmic.selection import base
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.table.records import Records
 from tests.budget.test_ledger_file import files_up_to
+from tests.select_names import SelectNames
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
@@ -157,7 +160,7 @@ def test_copies_pickles_and_clones_are_the_same_ledger(path, tmp_path, monkeypat
 FITS = {
     "scorer": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table()),
     "selector": lambda ledger: DPMICSelector(k=1, epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table()),
-    "support": lambda ledger: DPMICSelector(k=1, epsilon=0.5, release="support", ledger=ledger, **PUBLIC).fit(*table()),
+    "support": lambda ledger: SelectNames(k=1, epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table()),
     "regression": lambda ledger: dp_mic_regression(*table(), epsilon=0.5, ledger=ledger, **PUBLIC),
     "classif": lambda ledger: dp_mic_classif(
         table()[0], table()[1] > 0.5, epsilon=0.5, ledger=ledger, bounds=(0, 1), classes=[0, 1]
@@ -212,20 +215,18 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
     assert_full_ledger_refuses_before_noise(FITS[name], path, monkeypatch)
 
 
-class ChargesLate(DPMICScorer):
+def charges_late(expense, draw, keep, *, ledger, **options):
     """What must not be: the charge after the release."""
-
-    def _pay(self, *arguments):
-        self._late = arguments
-
-    def _keep(self, *arguments):
-        super()._pay(*self._late)
-        super()._keep(*arguments)
+    kept = path_of_a_release.run(expense, draw, keep, ledger=None, **options)
+    ledger.charge(expense.what, *expense.cost[:2])
+    return kept
 
 
 def test_an_estimator_that_charges_late_is_caught(path, monkeypatch):
+    monkeypatch.setattr(base, "run", charges_late)
+
     def fit(ledger):
-        ChargesLate(epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table())
+        DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table())
 
     with pytest.raises(AssertionError, match="noise was drawn"):
         assert_full_ledger_refuses_before_noise(fit, path, monkeypatch)
@@ -316,10 +317,10 @@ def test_gaussian_noise_is_charged_by_its_rho(path, monkeypatch):
 @pytest.mark.parametrize("k, name, delta", [(1, "one-shot", 0.0), (60, "exponential", 1e-6)])
 def test_a_support_release_that_needs_no_delta_is_charged_none(path, k, name, delta):
     ledger = BudgetLedger(path, 9.0, 1e-6)
-    selector = DPMICSelector(k, epsilon=0.5, delta=1e-6, release="support", ledger=ledger, **PUBLIC)
+    selector = SelectNames(k, epsilon=0.5, delta=1e-6, ledger=ledger, **PUBLIC)
     selector.fit(*table(d=70))
     (entry,) = ledger.entries()
-    assert selector.support_mechanism_ == name
+    assert selector.mechanism_ == name
     assert (entry.epsilon, entry.delta, entry.rho) == (0.5, delta, rho_for(0.5, delta) if delta else None)
     assert selector.privacy_spent_ == (0.5, delta)
 

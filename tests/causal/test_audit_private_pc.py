@@ -18,7 +18,7 @@ from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdpmic.PrivacyLeakWarning", "ignore:noise drowns everything"
+    "ignore::skdpmic.PrivacyLeakWarning", "ignore:noise will exceed the signal"
 )  # one source, which goes on; and few records
 
 ALPHA, N_RUNS = 1e-2, 150

@@ -448,12 +448,12 @@ def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
     table = KINDS[kind][1][:60]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        message = r"noise drowns everything: with n_samples=60, n_features=4 and epsilon=0\.1"
+        message = r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
         with pytest.raises(UserWarning, match=message):
             PrivatePC(epsilon=0.1, ledger=ledger).fit(table)
         assert ledger.entries() == []
         PrivatePC(epsilon=9.0, ledger=ledger).fit(table)
-    with pytest.warns(UserWarning, match="noise drowns everything") as caught:
+    with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
         PrivatePC(epsilon=0.1).fit(table)
     assert caught[0].filename == __file__
 

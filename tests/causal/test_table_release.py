@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from skdpmic.causal.table_noise import NoisyTwoWayTables
-from skdpmic.causal.table_release import TwoWayTables
+from skdpmic.causal.table_release import TwoWayTablesRelease
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.nominal import Nominal
@@ -22,12 +22,12 @@ def records(n=50):
 
 
 def released(epsilon, way=None):
-    way = TwoWayTables(epsilon, 1e-6) if way is None else way
-    return way.release(records(), None, way.mechanism(None, records().shape), None, entropy_source(0))
+    way = TwoWayTablesRelease(epsilon, 1e-6) if way is None else way
+    return way.draw(records(), None, way.mechanism(None, records().shape), None, entropy_source(0))
 
 
 def test_the_ledger_is_charged_what_the_release_costs():
-    cost = TwoWayTables(0.7, 1e-5).cost
+    cost = TwoWayTablesRelease(0.7, 1e-5).cost
     assert (cost.epsilon, cost.delta, cost.rho) == (0.7, 1e-5, rho_for(0.7, 1e-5))
 
 
@@ -39,7 +39,7 @@ def test_other_and_missing_have_cells_of_their_own_and_without_noise_all_are_exa
 
 
 def test_the_noise_covers_all_rows_of_a_person():
-    mechanism = TwoWayTables(1.0, 1e-6).mechanism(None, Shape(60, SCALES, 3))
+    mechanism = TwoWayTablesRelease(1.0, 1e-6).mechanism(None, Shape(60, SCALES, 3))
     assert mechanism == NoisyTwoWayTables.for_budget(1.0, 1e-6, SIZES, 60, 3)
     assert mechanism.variance > 8.9 * NoisyTwoWayTables.for_budget(1.0, 1e-6, SIZES, 60).variance
 

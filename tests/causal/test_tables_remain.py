@@ -21,7 +21,7 @@ from tests._utils.test_rollback import functions_of, interrupted_everywhere, pre
 N, LABELS = 60, ["a", "b", "c"]
 CATEGORIES = dict.fromkeys(range(4), LABELS)
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise drowns everything")
+pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal")
 
 
 def neighbours():
@@ -103,7 +103,7 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(bef
         PrivateEstimator,
         GraphResultMixin,
         PrivatePC,
-        noisy_tables.TwoWayTables,
+        noisy_tables.TwoWayTablesRelease,
         two_way_tables.NoisyTwoWayTables,
     )
     for interrupted in interrupted_everywhere(

@@ -120,14 +120,14 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
 
 def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
     """Tables with and without ties are warned of in the same words if the released shares are the same."""
-    from skdpmic.correlation.kendall_release import NoisyMatrix
+    from skdpmic.correlation.kendall_release import KendallRelease
 
-    def release(*arguments):
+    def draw(*arguments):
         released = original(*arguments)
         return released | {"untied_fraction_": np.array([1.0, 0.5, 1.0])}
 
-    original = NoisyMatrix.release
-    monkeypatch.setattr(NoisyMatrix, "release", release)
+    original = KendallRelease.draw
+    monkeypatch.setattr(KendallRelease, "draw", draw)
     tied = chain().assign(x=np.zeros(N))
     assert warned(chain()) == warned(tied) != []
 

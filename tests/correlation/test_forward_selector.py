@@ -12,11 +12,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import forward
-from skdpmic import BudgetLedger, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, search_cost
+from skdpmic import BudgetLedger, PrivacyLeakWarning, PrivateGridSearch, search_cost
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.correlation.concordance_noise import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+from tests.select_names import SelectNames
 
 
 def copies(n=4000, seed=0):
@@ -35,7 +36,7 @@ def test_what_adds_something_is_taken_before_a_copy():
     assert selector.get_support()[2]
     assert selector.get_support()[:2].sum() == 1
     assert selector.ranking_[[3, 4]].min() > 2
-    single = DPMICSelector(k=2, statistic="kendall", epsilon=10.0, release="support").fit(X, Y)
+    single = SelectNames(k=2, statistic="kendall", epsilon=10.0).fit(X, Y)
     assert single.get_support(indices=True).tolist() == [0, 1]
 
 

@@ -98,7 +98,7 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
-CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.NoisyMatrix, ColumnSelectionMixin)
+CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.KendallRelease, ColumnSelectionMixin)
 CLASSES += (PrivateCorrelation, PrivateForwardSelector, concordance.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 

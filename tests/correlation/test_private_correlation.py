@@ -320,13 +320,13 @@ def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="k=10 is greater")
         with pytest.raises(
-            UserWarning, match=r"noise drowns everything: with n_samples=60, n_features=4 and epsilon=0\.1"
+            UserWarning, match=r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
         ):
             kind(epsilon=0.1, ledger=ledger).fit(X, X[:, 0])
         assert ledger.entries() == []
         kind(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
     assert len(ledger.entries()) == 1
-    with pytest.warns(UserWarning, match="noise drowns everything") as caught:
+    with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
         kind(epsilon=0.1).set_params(**({"k": 1} if kind is PrivateForwardSelector else {})).fit(X, X[:, 0])
     assert caught[0].filename == __file__
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, merge_all
+from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -88,7 +89,7 @@ WAYS = ["array", "one chunk", "frame", "unknown lengths", "empty partitions"]
     "make",
     [
         partial(DPMICScorer, **PUBLIC),
-        partial(DPMICSelector, k=2, release="support", **PUBLIC),
+        partial(SelectNames, k=2, **PUBLIC),
         partial(DPMICScorer, mechanism="geometric", B=16, c=2, **PUBLIC),
     ],
 )

@@ -22,6 +22,7 @@ from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
 from skdpmic.statistics.mic.noisy_tables import TableGrids
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import map_features
+from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -201,14 +202,14 @@ ESTIMATORS = {
     "gaussian": partial(DPMICScorer, epsilon=3, delta=1e-5, mechanism="gaussian"),
     "geometric": partial(DPMICScorer, epsilon=30, mechanism="geometric"),
     "selector": partial(DPMICSelector, k=2),
-    "support": partial(DPMICSelector, k=2, release="support"),
-    "support, delta": partial(DPMICSelector, k=2, release="support", delta=0.4),
+    "support": partial(SelectNames, k=2),
+    "support, delta": partial(SelectNames, k=2, delta=0.4),
     "selector, geometric": partial(DPMICSelector, k=2, mechanism="geometric"),
     "B, c": partial(DPMICScorer, B=20, c=2.5),
     "exponent": partial(DPMICScorer, B=0.5),
     "paper": partial(DPMICScorer, correction=None),
     "mtv_r": partial(DPMICScorer, statistic="mtv_r"),
-    "mtv_r, support": partial(DPMICSelector, k=2, statistic="mtv_r", B=20, c=2.5, release="support"),
+    "mtv_r, support": partial(SelectNames, k=2, statistic="mtv_r", B=20, c=2.5),
 }
 
 
@@ -298,16 +299,16 @@ def test_columns_without_names_are_matched_to_no_dict_of_bounds():
 
 
 @pytest.mark.parametrize(
-    "parameters",
+    "kind, parameters",
     [
-        {},
-        {"mechanism": "gaussian", "delta": 1e-6},
-        {"release": "support", "k": 2},
-        {"release": "support", "k": 2, "mechanism": "gaussian", "delta": 1e-6},
+        (DPMICSelector, {}),
+        (DPMICSelector, {"mechanism": "gaussian", "delta": 1e-6}),
+        (SelectNames, {"k": 2}),
+        (SelectNames, {"k": 2, "delta": 1e-6}),
     ],
 )
-def test_the_noise_is_for_the_records_that_were_counted_not_for_those_expected(parameters):
-    selector = DPMICSelector(**CONTINUOUS | {"B": 20, "k": "all"} | parameters)
+def test_the_noise_is_for_the_records_that_were_counted_not_for_those_expected(kind, parameters):
+    selector = kind(**CONTINUOUS | {"B": 20, "k": "all"} | parameters)
     whole = clone(selector).fit(*table())
     for expected in (4, N, 10**6):
         assert selector.partial_fit(*table(), n_expected=expected).publish().noise_scale_ == whole.noise_scale_

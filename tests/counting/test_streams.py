@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
+from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, count_stream, streams
 from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.select_names import SelectNames
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
@@ -147,7 +148,7 @@ def test_no_rows_are_a_sketch_without_records():
         assert count_stream(empty_sketch(), nothing, target="cost") == empty_sketch()
 
 
-@pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=1, release="support")])
+@pytest.mark.parametrize("estimator", [DPMICScorer, partial(SelectNames, k=1)])
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_what_is_published_is_what_fit_publishes_and_only_that_is_paid_for(estimator, tmp_path):
     rng = np.random.default_rng(0)

@@ -10,8 +10,9 @@ from scipy import stats
 
 from skdpmic import plan_release
 from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, chances_of_missing_a_perfect_score, share_found
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
 from tests.planning.test_plan import rebuilt
@@ -122,7 +123,7 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
         mechanism, shares = rebuilt(row, None)[1], []
         for true, noise in tables[row.statistic] * 12:
             released = mechanism.release(np.concatenate([random.choice(true, 10, replace=False), noise]), source)
-            chosen = released if row.release == "support" else released[1][:10]
+            chosen = released if row.release == "names" else released[1][:10]
             shares.append(np.mean(chosen < 10))
         assert np.mean(shares) == pytest.approx(row.found, abs=0.05)
         assert 0.3 < row.found < 0.9
@@ -177,8 +178,8 @@ def test_the_share_stated_is_that_of_every_cell_of_the_choice_benchmark():
                 n, d, epsilon, statistic = int(cell["n"]), int(cell["d"]), float(cell["epsilon"]), names[cell["score"]]
                 way = {
                     ways.SUPPORT: BestFeatures(epsilon, 0.0, 5),
-                    ways.EVEN: LaplaceScores(epsilon, d),
-                    ways.GAUSSIAN: GaussianScores(epsilon, d, ways.DELTA),
+                    ways.EVEN: NoisyScores(LaplaceMechanism, epsilon, 0.0, d),
+                    ways.GAUSSIAN: NoisyScores(GaussianMechanism, epsilon, ways.DELTA, d),
                 }[cell["mechanism"]]
                 measure = way.measure(statistic_named(statistic, "miller-madow"), "auto", "auto", n, None)
                 law = way.mechanism(measure, Shape(n, [(0.0, 1.0)] * d)).law

@@ -3,19 +3,22 @@
 import math
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import skdpmic.statistics.mic.sensitivity
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, plan_release
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
 from skdpmic.planning.plan import CONFIDENCE
+from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.release.kinds import BestFeatures, GaussianScores, LaplaceScores
+from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
+from tests.select_names import SelectNames
 
 SHAPE = {"n_samples": 5000, "n_features": 30}
 REQUESTS = [
@@ -29,8 +32,8 @@ REQUESTS = [
     {"epsilon": 10, "n_samples": 4, "n_features": 2, "k": 1, "n_classes": 3},
 ]
 WAYS = {
-    "laplace": lambda row: LaplaceScores(row.epsilon, row.n_features),
-    "gaussian": lambda row: GaussianScores(row.epsilon, row.n_features, row.delta),
+    "laplace": lambda row: NoisyScores(LaplaceMechanism, row.epsilon, 0.0, row.n_features),
+    "gaussian": lambda row: NoisyScores(GaussianMechanism, row.epsilon, row.delta, row.n_features),
     "one-shot": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
     "exponential": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
 }
@@ -95,7 +98,7 @@ def test_each_of_the_three_gives_the_others_again(delta):
 
 
 def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
-    kinds = [("scores", "laplace"), ("scores", "gaussian"), ("support", "one-shot"), ("support", "exponential")]
+    kinds = [("scores", "laplace"), ("scores", "gaussian"), ("names", "one-shot"), ("names", "exponential")]
     shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
     rows = plan_release(k=20, delta=1e-6, **shape)
     assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
@@ -140,14 +143,13 @@ def table(n=400, d=3):
 def test_a_fit_spends_and_has_what_every_row_states():
     X, y = table()
     for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):
-        mechanism = row.mechanism if row.release == "scores" else "laplace"
-        selector = DPMICSelector(
-            row.k, release=row.release, mechanism=mechanism, statistic=row.statistic, epsilon=row.epsilon,
-            delta=row.delta, bounds=(0, 1), target_bounds=(0, 1),
-        ).fit(X, y)  # fmt: skip
+        kind = PrivateSelectKBest if row.release == "names" else partial(DPMICSelector, mechanism=row.mechanism)
+        selector = kind(
+            row.k, statistic=row.statistic, epsilon=row.epsilon, delta=row.delta, bounds=(0, 1), target_bounds=(0, 1)
+        ).fit(X, y)
         assert selector.noise_scale_ == row.noise_scale
         assert selector.privacy_spent_ == (row.epsilon, row.delta)
-        assert getattr(selector, "support_mechanism_", mechanism) == row.mechanism
+        assert getattr(selector, "mechanism_", row.mechanism) == row.mechanism
 
 
 # --- From an estimator --------------------------------------------------------------------------------------------
@@ -163,12 +165,17 @@ ESTIMATORS = [
     DPMICSelector(2, **NUMBERS, epsilon=3),
     DPMICSelector(k="all", **NUMBERS),
     DPMICSelector(2, **NUMBERS, threshold=0.3),
-    DPMICSelector(2, **NUMBERS, release="support", statistic="kendall"),
-    DPMICSelector(1, bounds=(0, 1), classes=[0, 1, 2], release="support", delta=1e-3, epsilon=0.02),
-    DPMICSelector(99, **NUMBERS, release="support"),
-    DPMICSelector(3, **NUMBERS, release="support", redundancy=1.0, epsilon=20),
-    DPMICSelector(3, bounds=(0, 1), classes=[0, 1, 2], release="support", redundancy=0.5, delta=1e-3, epsilon=0.02),
+    SelectNames(2, **NUMBERS, statistic="kendall"),
+    SelectNames(1, bounds=(0, 1), classes=[0, 1, 2], delta=1e-3, epsilon=0.02),
+    SelectNames(99, **NUMBERS),
+    SelectNames(3, **NUMBERS, redundancy=1.0, epsilon=20),
+    SelectNames(3, bounds=(0, 1), classes=[0, 1, 2], redundancy=0.5, delta=1e-3, epsilon=0.02),
 ]
+
+
+def released_by(estimator):
+    """The name of the mechanism that drew the noise."""
+    return estimator.mechanism_ if hasattr(estimator, "mechanism_") else estimator.mechanism
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -181,10 +188,10 @@ def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
     own = plan[0]
     assert own.noise_scale == estimator.noise_scale_
     assert (own.epsilon, own.delta) == estimator.privacy_spent_
-    assert own.mechanism == getattr(estimator, "support_mechanism_", estimator.mechanism)
+    assert own.mechanism == released_by(estimator)
     assert own.statistic == estimator.statistic
-    assert own.release == getattr(estimator, "release", "scores")
-    if estimator.mechanism == "geometric":
+    assert own.release == ("names" if isinstance(estimator, PrivateSelectKBest) else "scores")
+    if released_by(estimator) == "geometric":
         assert math.isnan(own.error)
     elif own.release == "scores":
         lower, upper = estimator.scores_interval()
@@ -232,7 +239,7 @@ def test_the_table_is_read_as_text_html_and_dataframe():
     assert text[0] == "epsilon of each release, with delta=0, n_samples=5,000, n_features=100, k=5, error=0.1"
     assert text[1].split() == ["release", "mechanism", "statistic", "epsilon", "noise_scale", "found"]
     assert len(text) == 2 + len(plan)
-    assert text[2].split()[:4] == ["support", "one-shot", "mtv_r", "0.24"]
+    assert text[2].split()[:4] == ["names", "one-shot", "mtv_r", "0.24"]
     assert plan._repr_html_().count("<tr>") == 1 + len(plan)
     frame = plan.to_frame()
     assert isinstance(frame, pandas.DataFrame)

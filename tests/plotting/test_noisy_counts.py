@@ -1,7 +1,5 @@
 """Noisy tables are drawn at their place, and hatched exactly where counts are within the noise."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas
 import pytest
@@ -10,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from skdpmic import DPMICScorer
 from skdpmic.plotting import NoisyCountsDisplay
-from skdpmic.table.described import description_of_parts
+from skdpmic.table.facts import PublicFacts
 
 
 class Fitted(BaseEstimator):
@@ -26,8 +24,8 @@ class Fitted(BaseEstimator):
         self.noise_scale_ = 2.0
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        measure = records = SimpleNamespace(n_parts=4, n_features=2)
-        self._described = description_of_parts(self, records, measure)
+        facts = PublicFacts(self.bounds, target_bounds=self.target_bounds, classes=self.classes)
+        self._described = facts.describe(2, names)
         return self
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from skdpmic import DPMICSelector, plan_release
+from skdpmic import plan_release
 from skdpmic.plotting import PlanDisplay
+from tests.select_names import SelectNames
 
 SIZES = [200, 1000, 5000]
 
@@ -22,10 +23,10 @@ def legend(display):
 @pytest.mark.parametrize(
     "release, k, public",
     [
-        ("support", 3, {}),
+        ("names", 3, {}),
         ("scores", 3, {}),
         ("scores", 3, {"delta": 1e-6}),
-        ("support", 3, {"n_classes": 2}),
+        ("names", 3, {"n_classes": 2}),
     ],
 )
 def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
@@ -41,8 +42,8 @@ def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
 def test_a_curve_is_the_noise_of_a_fit(pyplot):
     display = PlanDisplay.from_plan(n_features=2, k=1, statistic="kendall", epsilons=[1], n_samples=[50])
     X = np.random.default_rng(0).random((50, 2))
-    selector = DPMICSelector(k=1, statistic="kendall", release="support").fit(X, X[:, 0])
-    row = planned("support", "kendall", n_samples=50, epsilon=1, n_features=2, k=1)
+    selector = SelectNames(k=1, statistic="kendall").fit(X, X[:, 0])
+    row = planned("names", "kendall", n_samples=50, epsilon=1, n_features=2, k=1)
     assert row.noise_scale == selector.noise_scale_
     assert display.values.tolist() == [[row.error]]
 
@@ -52,7 +53,7 @@ def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
     options = {"epsilons": (0.1, 1), "n_samples": [100, 100_000], "usable": usable}
     display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", **options)
     error = usable or 0.1
-    enough = [planned("support", "mtv_r", error=error, epsilon=e, n_features=20, k=5).n_samples for e in (0.1, 1)]
+    enough = [planned("names", "mtv_r", error=error, epsilon=e, n_features=20, k=5).n_samples for e in (0.1, 1)]
     assert display.enough == enough
     assert [mark.get_xydata()[0].tolist() for mark in display.enough_] == [[n, error] for n in enough]
     assert [f"ε = {e}: usable from n = {n:,}" for e, n in zip((0.1, 1), enough, strict=True)] == [
@@ -113,8 +114,8 @@ def test_it_is_drawn_on_given_axes_and_again(pyplot):
     "options, message",
     [
         ({"statistic": "pearson"}, "statistic must be one of 'mic_r', .*got 'pearson'"),
-        ({"release": "all"}, "release must be 'scores' or 'support', got 'all'"),
-        ({"release": "support"}, "k must be given"),
+        ({"release": "all"}, "release must be 'scores' or 'names', got 'all'"),
+        ({"release": "names"}, "k must be given"),
         ({"show": "found"}, "k must be given"),
         ({"show": "noise"}, "show must be 'error' or 'found', got 'noise'"),
         ({"usable": 0}, r"usable must be a number in \[1e-06, 1\], got 0"),

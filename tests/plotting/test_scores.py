@@ -7,7 +7,7 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.plotting import ScoresDisplay
 from skdpmic.plotting.figures import CHOSEN, in_short
@@ -190,9 +190,8 @@ def test_text_can_be_read_on_a_dark_page(pyplot):
 
 
 def test_a_release_without_scores_is_refused(pyplot):
-    support = fitted(DPMICSelector, release="support", k=2)
-    for estimator in (support, PrivateForwardSelector(k=2).fit(*data())):
-        with pytest.raises(AttributeError, match=r"ScoresDisplay needs released scores, .*release='scores'"):
+    for estimator in (fitted(PrivateSelectKBest, k=2), PrivateForwardSelector(k=2).fit(*data())):
+        with pytest.raises(AttributeError, match=r"ScoresDisplay needs released scores, which DPMICScorer and"):
             ScoresDisplay.from_estimator(estimator)
     with pytest.raises(NotFittedError):
         ScoresDisplay.from_estimator(DPMICScorer(**PUBLIC))

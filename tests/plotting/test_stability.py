@@ -6,7 +6,8 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.plotting import StabilityDisplay
-from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
+from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
+from tests.select_names import SelectNames
 
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 2)}
 
@@ -30,7 +31,7 @@ def said_and_chosen(release, truth_is_released=False):
     for seed in range(150):
         truths = random.random(d)
         released = np.clip(truths + random.laplace(scale=scale, size=d), 0, 1)
-        fit = NoisyScores(released, 0.0, scale, 1.0, 0.0)
+        fit = ReleasedScores(released, 0.0, scale, 1.0, 0.0)
         law = fit.mechanism_at(3.0, k, release).law
         said = frequencies_of_choice(fit, [3.0], k, release, 300, seed)[0]
         if truth_is_released:
@@ -50,7 +51,7 @@ def gaps(said, chosen):
     ]
 
 
-@pytest.mark.parametrize("release", ["scores", pytest.param("support", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("release", ["scores", pytest.param("names", marks=pytest.mark.slow)])
 def test_features_are_chosen_as_often_as_is_said(release):
     """3,000 features of any score; beyond 4 standard errors once in 16,000. Scores taken for the truth fail."""
     assert np.abs(gaps(*said_and_chosen(release))).max() < 4
@@ -60,26 +61,26 @@ def test_features_are_chosen_as_often_as_is_said(release):
 @pytest.mark.parametrize("epsilon", [0.5, 7])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_noise_at_another_epsilon_is_that_of_a_fit(mechanism, epsilon):
-    fit = NoisyScores.of_estimator(fitted(epsilon=2, **MECHANISMS[mechanism]))
+    fit = ReleasedScores.of_estimator(fitted(epsilon=2, **MECHANISMS[mechanism]))
     other = fitted(epsilon=epsilon, **MECHANISMS[mechanism])
     assert fit.mechanism_at(epsilon, 2, "scores").noise_scale == pytest.approx(other.noise_scale_, rel=1e-6)
-    support = DPMICSelector(k=2, release="support", epsilon=epsilon, **PUBLIC, **MECHANISMS[mechanism]).fit(*data())
-    chooser = fit.mechanism_at(epsilon, 2, "support")
-    assert chooser.name == support.support_mechanism_
-    assert chooser.noise_scale == pytest.approx(support.noise_scale_, rel=1e-6)
+    names = SelectNames(k=2, epsilon=epsilon, **PUBLIC, delta=MECHANISMS[mechanism].get("delta", 0.0)).fit(*data())
+    chooser = fit.mechanism_at(epsilon, 2, "names")
+    assert chooser.name == names.mechanism_
+    assert chooser.noise_scale == pytest.approx(names.noise_scale_, rel=1e-6)
 
 
 def test_many_choices_with_delta_are_made_by_the_exponential_mechanism():
-    fit = NoisyScores.of_estimator(fitted(d=60, epsilon=2, **MECHANISMS["gaussian"]))
-    selector = DPMICSelector(k=50, release="support", epsilon=3, **PUBLIC, **MECHANISMS["gaussian"]).fit(*data(d=60))
-    chooser = fit.mechanism_at(3, 50, "support")
-    assert chooser.name == selector.support_mechanism_ == "exponential"
+    fit = ReleasedScores.of_estimator(fitted(d=60, epsilon=2, **MECHANISMS["gaussian"]))
+    selector = SelectNames(k=50, epsilon=3, **PUBLIC, delta=MECHANISMS["gaussian"]["delta"]).fit(*data(d=60))
+    chooser = fit.mechanism_at(3, 50, "names")
+    assert chooser.name == selector.mechanism_ == "exponential"
     assert chooser.noise_scale == pytest.approx(selector.noise_scale_, rel=1e-6)
 
 
 def test_what_is_public_about_chance_is_taken_off_before_features_are_compared():
     scores, by_chance = np.array([0.5, 0.4, 0.3]), np.array([0.3, 0.0, 0.0])
-    fit = NoisyScores(scores, by_chance, 1e-6, 1.0, 0.0)
+    fit = ReleasedScores(scores, by_chance, 1e-6, 1.0, 0.0)
     assert frequencies_of_choice(fit, [1.0], 1, "scores", 20, 0).tolist() == [[0, 1, 0]]
 
 
@@ -112,7 +113,7 @@ def test_the_picture_shows_the_frequencies_best_first_and_what_was_chosen_in_bol
 
 def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
     scorer, (_, ax) = fitted(epsilon=1), pyplot.subplots()
-    options = {"k": 2, "n_simulations": 50, "epsilons": np.geomspace(0.1, 10, 11), "release": "support"}
+    options = {"k": 2, "n_simulations": 50, "epsilons": np.geomspace(0.1, 10, 11), "release": "names"}
     displays = [StabilityDisplay.from_estimator(scorer, ax=ax, random_state=seed, **options) for seed in (0, 0, 1)]
     assert displays[0].ax_ is ax
     assert (displays[0].frequencies == displays[1].frequencies).all()
@@ -123,7 +124,7 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
 @pytest.mark.parametrize(
     "parameters, options, error, message",
     [
-        ({"release": "support"}, {}, AttributeError, "needs released scores"),
+        ({"release": "names"}, {}, AttributeError, "needs released scores"),
         ({"epsilon": np.inf}, {}, ValueError, "finite epsilon"),
         ({"threshold": 0.5}, {}, ValueError, "k must be given"),
         ({"k": "all"}, {}, ValueError, "k must be given"),
@@ -131,7 +132,7 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
         ({}, {"k": 0}, ValueError, "k must be an int >= 1, got 0"),
         ({}, {"epsilons": [1, -1]}, ValueError, "epsilon must be a number > 0"),
         ({}, {"epsilons": 1}, ValueError, "epsilons must be a sequence"),
-        ({}, {"release": "order"}, ValueError, "release must be 'scores' or 'support', got 'order'"),
+        ({}, {"release": "order"}, ValueError, "release must be 'scores' or 'names', got 'order'"),
         ({}, {"n_simulations": 0.5}, ValueError, "n_simulations must be an int >= 1, got 0.5"),
         ({}, {"max_features": 0}, ValueError, "max_features must be an int >= 1, got 0"),
     ],

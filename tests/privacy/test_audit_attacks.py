@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivacyLeakWarning, mic_e_laplace, mic_r, mic_r_laplace
+from skdpmic import DPMICScorer, PrivacyLeakWarning, mic_e_laplace, mic_r, mic_r_laplace
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import (
@@ -19,6 +19,7 @@ from tests.privacy.auditing import (
     privacy_loss_at_least,
     scores_behind_one_seed,
 )
+from tests.select_names import SelectNames
 
 EPSILON = 1.0
 BOUNDS = {"bounds": ((0, 1), (0, 1))}
@@ -116,20 +117,14 @@ def test_two_fits_without_a_seed_do_not_give_away_the_scores(recwarn):
     assert (np.abs(first[0] / GRID - exact) > 1000).any()  # all three are that close with probability below 1e-10
 
 
-# --- Nothing beside a support release ---------------------------------------------------------------------------
+# --- Nothing beside a release of names ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("refit", [False, True])
-def test_a_support_release_leaves_no_scores(refit):
+def test_a_release_of_names_leaves_no_scores():
     X = np.random.default_rng(0).random((20, 3))
-    y = X[:, 0]
-    selector = DPMICSelector(k=1, **PUBLIC)
-    if refit:
-        assert selector.fit(X, y).scores_.shape == (3,)
-    selector.set_params(release="support").fit(X, y)
-    assert not hasattr(selector, "scores_")
-    with pytest.raises(AttributeError, match="release='support' publishes none"):
-        selector.scores_interval()
+    selector = SelectNames(k=1, **PUBLIC).fit(X, X[:, 0])
+    for name in ("scores_", "scores_interval", "p_values"):
+        assert not hasattr(selector, name)
     assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of those that were not chosen
     assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == [
         "null_scores_",

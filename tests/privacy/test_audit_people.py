@@ -7,10 +7,11 @@ rows of one person. Broken is a fit whose noise is that for one row of as many r
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from tests.privacy.auditing import privacy_loss_at_least
+from tests.select_names import SelectNames
 
 ALPHA = 1e-2
 EPSILON = 1.0
@@ -56,9 +57,7 @@ def release_scores(statistic, table, source, epsilon=EPSILON):
 
 
 def release_support(table, source, epsilon=EPSILON):
-    selector = DPMICSelector(
-        k=1, epsilon=epsilon, release="support", max_rows_per_group=M, random_state=source, **PUBLIC
-    )
+    selector = SelectNames(k=1, epsilon=epsilon, max_rows_per_group=M, random_state=source, **PUBLIC)
     return selector.fit(*table, persons_of(table[1])).get_support(indices=True)[0]
 
 

@@ -169,7 +169,7 @@ def law_of_ranking(way, measure, table, scale):
     outcomes = {}
     for first, second in product(range(3), range(2)):
         mechanism._one_choice = script = Scripted((first, second))
-        released = way.release(records, measure, mechanism, None, None)
+        released = way.draw(records, measure, mechanism, None, None)
         chances = [by_permute_and_flip(worth, scale) for worth in script.worths]
         outcomes[tuple(released["ranking_"].tolist())] = chances[0][first] * chances[1][second]
     assert sum(outcomes.values()) == pytest.approx(1)

@@ -11,10 +11,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, mic_e_laplace, mic_r_laplace
+from skdpmic import DPMICScorer, mic_e_laplace, mic_r_laplace
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import exchange, privacy_loss_at_least
+from tests.select_names import SelectNames
 
 ALPHA = 1e-2
 EPSILON = 1.0
@@ -95,7 +96,7 @@ def release_scores_together(table, source, epsilon=EPSILON):
 
 
 def release_support(table, source, epsilon=EPSILON):
-    selector = DPMICSelector(k=1, epsilon=epsilon, release="support", random_state=source, **PUBLIC)
+    selector = SelectNames(k=1, epsilon=epsilon, random_state=source, **PUBLIC)
     return selector.fit(*table).get_support(indices=True)[0]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, mic_e_laplace, mic_r_geometric, mic_r_laplace
+from skdpmic import DPMICScorer, PrivateGridSearch, mic_e_laplace, mic_r_geometric, mic_r_laplace
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import defaults
@@ -21,6 +21,7 @@ from skdpmic.statistics.mic.mic_e import mass_plan
 from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from tests.select_names import SelectNames
 
 STEPS = 2**30  # in a score of 1
 EPSILON = Fraction(3, 10)  # 0.3, as it is written
@@ -78,7 +79,7 @@ def gaussian(d, steps):
 RELEASES = {
     "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
     "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
-    "one-shot": (partial(DPMICSelector, epsilon=0.3, k=2, release="support"), one_shot),
+    "one-shot": (partial(SelectNames, epsilon=0.3, k=2), one_shot),
 }
 
 
@@ -204,7 +205,7 @@ PER_SCORE = {
         2 * math.sqrt(rho_for(2.0, 1e-6) / 5),
     ),
     "geometric": (partial(DPMICScorer, epsilon=2.0, mechanism="geometric"), 2.0 / 5),
-    "one-shot": (partial(DPMICSelector, epsilon=2.0, k=2, release="support"), 2.0 / (2 * 2)),
+    "one-shot": (partial(SelectNames, epsilon=2.0, k=2), 2.0 / (2 * 2)),
 }
 
 

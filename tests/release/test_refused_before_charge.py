@@ -25,6 +25,7 @@ from skdpmic import (
 )
 from skdpmic.pairs import mic
 from skdpmic.privacy.mechanisms import LaplaceMechanism
+from tests.select_names import SelectNames
 
 pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
 
@@ -103,7 +104,7 @@ def test_too_large_grids_of_classes_are_refused(kind, change, message, ledger):
 @pytest.mark.parametrize("change, message", TOO_LARGE)
 def test_too_large_grids_are_refused_for_a_choice_of_features(change, message, ledger):
     if "mechanism" not in change:
-        selector = DPMICSelector(k=1, release="support", **NUMBERS, ledger=ledger, **change)
+        selector = SelectNames(k=1, **NUMBERS, ledger=ledger, **change)
         assert_refused(selector, "fit", table(), ledger, ValueError, message)
 
 
@@ -209,7 +210,7 @@ def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkey
 
 
 def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
-    selector = DPMICSelector(k=1, release="support", ledger=ledger, **NUMBERS)
+    selector = SelectNames(k=1, ledger=ledger, **NUMBERS)
     monkeypatch.setattr("skdpmic.release.kinds.top_k_for_budget", out_of_memory)
     with pytest.raises(MemoryError):
         selector.fit(*table())

@@ -158,11 +158,9 @@ BAD_SELECTOR_PARAMETERS = [
     ({"k": -3}, "k must be"),
     ({"k": 1.5}, "k must be"),
     ({"k": "some"}, "k must be"),
-    ({"release": "support", "mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian'"),
-    ({"release": "everything"}, "release must be 'scores' or 'support', got 'everything'"),
+    ({"mechanism": "geometric"}, "mechanism must be 'laplace' or 'gaussian', got 'geometric'"),
     ({"threshold": 1.5}, r"threshold must be None or a number in \[0, 1\], got 1.5"),
     ({"threshold": math.nan}, "threshold must be"),
-    ({"threshold": 0.5, "release": "support"}, "threshold must be None with release='support'"),
 ]
 
 

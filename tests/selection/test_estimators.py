@@ -31,6 +31,7 @@ from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.mic_r import AgainstClasses
 from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
+from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -89,7 +90,7 @@ def test_noise_scale_is_the_exact_sensitivity_times_features_over_epsilon(n, eps
 
 
 def test_support_has_one_shot_noise_and_publishes_no_scores(table):
-    selector = DPMICSelector(k=2, epsilon=0.5, release="support", **PUBLIC).fit(*table)
+    selector = SelectNames(k=2, epsilon=0.5, **PUBLIC).fit(*table)
     exact = 2 * 2 * binary_mi_sensitivity(N) / 0.5
     assert exact <= selector.noise_scale_ <= exact + (2 * 2 / 0.5 + 1) * 1.001 * GRID
     assert selector.epsilon_per_feature_ == 0.5 / 4
@@ -112,7 +113,7 @@ def test_any_number_of_classes_has_the_sensitivity_of_a_continuous_target(n_clas
 def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
     X, y = table
     assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / D)
-    assert DPMICSelector(k=2, epsilon=2, release="support", **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / 4)
+    assert SelectNames(k=2, epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / 4)
     assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).B_ == N**0.5
     assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).c_ == 2.5
 
@@ -206,17 +207,16 @@ def test_gaussian_noise_has_the_standard_deviation_of_the_accounting(table, esti
 @seeded
 def test_gaussian_intervals_are_from_public_numbers_alone(table):
     scorer = DPMICScorer(delta=1e-5, epsilon=30, mechanism="gaussian", random_state=0, **PUBLIC).fit(*table)
-    expected = GaussianMechanism.of_noise_scale(scorer.noise_scale_).interval(scorer.scores_, 0.9)
+    expected = GaussianMechanism(round(scorer.noise_scale_ / GRID)).interval(scorer.scores_, 0.9)
     copy = pickle.loads(pickle.dumps(scorer)).set_params(mechanism="laplace", delta=0.0)  # parameters of the next fit
     np.testing.assert_array_equal(copy.scores_interval(0.9), expected)
     assert (expected[1] - expected[0]).max() < 0.5
 
 
-@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "exponential")])
-def test_with_delta_the_support_has_whichever_noise_is_less(table, k, delta, name, mechanism):
-    selector = DPMICSelector(k=k, delta=delta, mechanism=mechanism, release="support", **PUBLIC).fit(*table)
-    assert selector.support_mechanism_ == name
+def test_with_delta_names_have_whichever_noise_is_less(table, k, delta, name):
+    selector = SelectNames(k=k, delta=delta, **PUBLIC).fit(*table)
+    assert selector.mechanism_ == name
     gumbel = math.sqrt(k / (2 * rho_for(1, delta)))
     assert selector.noise_scale_ == pytest.approx(
         mic_r_sensitivity(N) * (2 * k if name == "one-shot" else gumbel), rel=1e-5
@@ -230,24 +230,18 @@ def test_with_delta_the_support_has_whichever_noise_is_less(table, k, delta, nam
 
 @seeded
 def test_the_exponential_choice_finds_the_related_feature(table):
-    selector = DPMICSelector(k=1, delta=0.4, release="support", random_state=0, **PUBLIC).fit(*table)
-    assert selector.support_mechanism_ == "exponential"
+    selector = SelectNames(k=1, delta=0.4, random_state=0, **PUBLIC).fit(*table)
+    assert selector.mechanism_ == "exponential"
     assert selector.get_support(indices=True).tolist() == [2]
-
-
-def test_the_support_mechanism_is_named_exactly_when_only_the_support_is_released(table):
-    selector = DPMICSelector(k=2, release="support", **PUBLIC).fit(*table)
-    assert selector.support_mechanism_ == "one-shot"
-    assert not hasattr(selector.set_params(release="scores").fit(*table), "support_mechanism_")
 
 
 # --- Selection -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ["scores", "support"])
-def test_the_related_feature_is_selected(table, release):
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
+def test_the_related_feature_is_selected(table, kind):
     X, y = table
-    selector = DPMICSelector(k=1, epsilon=math.inf, release=release, **PUBLIC).fit(X, y)
+    selector = kind(k=1, epsilon=math.inf, **PUBLIC).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [2]
     np.testing.assert_array_equal(selector.transform(X), X[:, [2]])
     assert selector.inverse_transform(X[:, [2]]).shape == X.shape
@@ -269,8 +263,8 @@ def test_k_and_threshold_can_change_after_scores_are_public(table):
     assert not selector.set_params(threshold=1.0).get_support().all()
 
 
-def test_a_support_release_never_grows_after_fit(table):
-    selector = DPMICSelector(k=2, release="support", **PUBLIC).fit(*table)
+def test_a_release_of_names_never_grows_after_fit(table):
+    selector = SelectNames(k=2, **PUBLIC).fit(*table)
     assert selector.get_support().sum() == 2
     for k in (3, D, "all"):
         with pytest.raises(ValueError, match="k must be at most 2"):
@@ -278,18 +272,12 @@ def test_a_support_release_never_grows_after_fit(table):
     assert selector.set_params(k=1).get_support().sum() == 1
 
 
-@pytest.mark.parametrize("release", ["scores", "support"])
-def test_k_above_the_number_of_features_warns_and_keeps_all(table, release):
-    selector = DPMICSelector(k=D + 1, release=release, **PUBLIC)
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
+def test_k_above_the_number_of_features_warns_and_keeps_all(table, kind):
+    selector = kind(k=D + 1, **PUBLIC)
     with pytest.warns(UserWarning, match=f"k={D + 1} is greater than n_features={D}. All the features"):
         selector.fit(*table)
     assert selector.get_support().all()
-
-
-def test_refit_for_support_forgets_the_scores(table):
-    selector = DPMICSelector(k=2, **PUBLIC).fit(*table)
-    assert hasattr(selector, "scores_")
-    assert not hasattr(selector.set_params(release="support").fit(*table), "scores_")
 
 
 # --- Bounds and targets --------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.select_names import SelectNames
 
 N, TABLES = 500, 60
 
@@ -95,14 +96,14 @@ def test_its_one_hot_columns_cost_as_many_features_and_score_less_each(kind):
 # --- What is taken off ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ["scores", "support"])
-def test_the_order_is_that_of_scores_less_chance(release):
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
+def test_the_order_is_that_of_scores_less_chance(kind):
     X, y = independent(0, 2)
     given = public(categories={j: [0, 1] for j in range(4, 8)})
     scorer = DPMICScorer(**given).fit(X, y)
     worth = scorer.scores_ - scorer.null_scores_
     assert len(set(scorer.null_scores_)) == 2
-    selector = DPMICSelector(k=8, release=release, **given).fit(X, y)
+    selector = kind(k=8, **given).fit(X, y)
     assert np.argsort(selector.ranking_).tolist() == np.argsort(-worth, kind="stable").tolist()
     assert selector.null_scores_.tolist() == scorer.null_scores_.tolist()
 

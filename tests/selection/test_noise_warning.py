@@ -1,4 +1,4 @@
-"""A fit whose noise drowns everything says so before it is paid for, from public numbers only."""
+"""A fit whose noise will exceed the signal says so before it is paid for, from public numbers only."""
 
 import doctest
 import math
@@ -15,6 +15,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
 from skdpmic.planning import plan
 from skdpmic.search import grid_search as search
 from skdpmic.selection import scorer, selector
+from tests.select_names import SelectNames
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
@@ -30,8 +31,8 @@ DROWNED = [
     DPMICScorer(**PUBLIC, mechanism="geometric", epsilon=0.1),
     DPMICScorer(statistic="kendall", epsilon=0.5),
     DPMICSelector(3, **PUBLIC, epsilon=0.5),
-    DPMICSelector(3, **PUBLIC, release="support", epsilon=0.3),
-    DPMICSelector(3, **PUBLIC, release="support", epsilon=0.05, delta=0.01),
+    SelectNames(3, **PUBLIC, epsilon=0.3),
+    SelectNames(3, **PUBLIC, epsilon=0.05, delta=0.01),
     DPMICSelector(k="all", **PUBLIC, epsilon=0.1),
     DPMICSelector(3, **PUBLIC, statistic="mtv_r", threshold=0.3, epsilon=0.5),
 ]
@@ -40,10 +41,10 @@ IS_HEARD = [
     DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6, epsilon=20.0),
     DPMICScorer(**PUBLIC, mechanism="geometric", epsilon=10.0),
     DPMICScorer(statistic="kendall", epsilon=5.0),
-    DPMICSelector(3, **PUBLIC, release="support", epsilon=2.0),
+    SelectNames(3, **PUBLIC, epsilon=2.0),
     DPMICSelector(k="all", **PUBLIC, epsilon=10.0),
     *(DPMICScorer(**PUBLIC, epsilon=math.inf, mechanism=mechanism) for mechanism in ("laplace", "geometric")),
-    DPMICSelector(3, **PUBLIC, epsilon=math.inf, release="support"),
+    SelectNames(3, **PUBLIC, epsilon=math.inf),
 ]
 
 
@@ -54,7 +55,7 @@ def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     before = vars(estimator).copy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="noise drowns everything: with n_samples=40, n_features=8 and epsilon="):
+        with pytest.raises(UserWarning, match="noise will exceed the signal: with n_samples=40, n_features=8 and"):
             estimator.fit(*table())
     assert ledger.entries() == []
     assert vars(estimator) == before
@@ -68,8 +69,8 @@ def test_no_warning_where_a_perfect_score_is_heard(estimator):
 
 
 def drowning(call):
-    """The warning of a call that noise drowns everything, its only one."""
-    with pytest.warns(UserWarning, match="noise drowns everything") as caught:
+    """The warning of a call that noise will exceed the signal, its only one."""
+    with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
         call()
     (warning,) = caught
     assert warning.filename == __file__
@@ -88,7 +89,7 @@ def test_every_way_to_publish_warns_before_the_charge(way, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="noise drowns everything"):
+        with pytest.raises(UserWarning, match="noise will exceed the signal"):
             WAYS_TO_PUBLISH[way](DPMICScorer(**PUBLIC, ledger=ledger), *table())
     assert ledger.entries() == []
 
@@ -129,7 +130,7 @@ def test_the_chance_that_is_stated_is_that_of_the_fit(redundancy):
     # error of 0.013.
     X, y = table(n=40, d=6)
     X[:, 1:] = 0.5
-    estimator = DPMICSelector(2, statistic="kendall", release="support", epsilon=0.3, redundancy=redundancy)
+    estimator = SelectNames(2, statistic="kendall", epsilon=0.3, redundancy=redundancy)
     message = drowning(lambda: estimator.fit(X, y))
     stated = float(message.partition("scores of 0 with probability ")[2].partition(",")[0])
     with warnings.catch_warnings():

@@ -17,6 +17,7 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.statistics.registry import STATISTICS
+from tests.select_names import SelectNames
 
 N, D = 60, 5
 PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
@@ -102,9 +103,9 @@ SETTINGS = [
     lambda: DPMICScorer(target_bounds=(0, 1), n_jobs=2, **PUBLIC),
     lambda: DPMICSelector(k=2, target_bounds=(0, 1), **PUBLIC),
     lambda: DPMICSelector(threshold=0.5, target_bounds=(0, 1), **PUBLIC),
-    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", **PUBLIC),
+    lambda: SelectNames(k=2, target_bounds=(0, 1), **PUBLIC),
     lambda: DPMICScorer(target_bounds=(0, 1), mechanism="gaussian", delta=1e-6, **PUBLIC),
-    lambda: DPMICSelector(k=2, target_bounds=(0, 1), release="support", delta=0.4, **PUBLIC),
+    lambda: SelectNames(k=2, target_bounds=(0, 1), delta=0.4, **PUBLIC),
 ]
 
 
@@ -117,21 +118,21 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
-@pytest.mark.parametrize("release", ["scores", "support"])
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, release, monkeypatch):
+def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, kind, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
-    settings = {"statistic": statistic, "release": release, "target_bounds": (0, 1)} | PUBLIC
-    fitted = [fit_with_released_values(DPMICSelector(k=2, **settings), *table, monkeypatch) for table in (here, there)]
+    settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [fit_with_released_values(kind(k=2, **settings), *table, monkeypatch) for table in (here, there)]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_equal_choices_leave_equal_estimators(statistic, monkeypatch):
     monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, worth, source: len(worth) // 2)
-    settings = {"statistic": statistic, "release": "support", "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
-    fitted = [DPMICSelector(k=3, **settings).fit(*table) for table in neighbours()]
+    settings = {"statistic": statistic, "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
+    fitted = [SelectNames(k=3, **settings).fit(*table) for table in neighbours()]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 

@@ -155,8 +155,6 @@ def test_where_there_are_no_p_values_the_error_says_why(table):
     X, y = table
     with pytest.raises(AttributeError, match="noise of a known law, and mechanism='geometric' adds it to counts"):
         DPMICScorer(mechanism="geometric", **UNIT).fit(X, y).p_values()
-    with pytest.raises(AttributeError, match="p_values needs scores, and release='support' publishes none"):
-        DPMICSelector(release="support", k=2, **UNIT).fit(X, y).p_values()
     people = np.arange(N) // 2
     with pytest.raises(AttributeError, match="several rows of a person are not: fit with max_rows_per_group=1, got 2"):
         DPMICScorer(statistic="kendall", max_rows_per_group=2).fit(X, y, groups=people).p_values()
@@ -212,8 +210,6 @@ BAD_FDR = [
     ({"fdr": 1.0}, r"fdr must be None or a number in \(0, 1\), got 1.0"),
     ({"fdr": "some"}, "fdr must be None or a number"),
     ({"fdr": 0.1, "threshold": 0.5}, "fdr must be None where threshold is given, got 0.1"),
-    ({"fdr": 0.1, "release": "support"}, "fdr must be None with release='support', which publishes no scores"),
-    ({"fdr": 0.1, "mechanism": "geometric"}, "fdr must be None with mechanism='geometric', whose scores have noise"),
     ({"fdr": 0.1, "max_rows_per_group": 2}, "fdr must be None with max_rows_per_group=2, as rows of a person"),
 ]
 
@@ -227,26 +223,13 @@ def test_a_bad_fdr_is_refused_before_the_charge(given, message, table, tmp_path)
     assert not ledger.entries()
 
 
-@pytest.mark.parametrize(
-    ("fitted", "changed", "message"),
-    [
-        (
-            {"release": "support"},
-            {"release": "scores"},
-            "fdr must be None after this fit, got 0.1: p_values needs",
-        ),
-        (
-            {"mechanism": "geometric"},
-            {"mechanism": "laplace"},
-            "after this fit, got 0.1: p_values needs scores with",
-        ),
-        ({}, {"threshold": 0.5}, "fdr must be None where threshold is given"),
-    ],
-)
-def test_fdr_after_a_fit_that_has_no_p_values_is_refused(fitted, changed, message, table):
-    selector = DPMICSelector(k=2, **fitted, **UNIT).fit(*table).set_params(fdr=0.1, **changed)
-    with pytest.raises(ValueError, match=message):
-        selector.get_support()
+def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
+    groups = np.arange(N) // 2
+    selector = DPMICSelector(k=2, max_rows_per_group=2, **UNIT).fit(*table, groups=groups)
+    with pytest.raises(ValueError, match=r"after this fit, got 0\.1: p_values needs records that are independent"):
+        selector.set_params(fdr=0.1, max_rows_per_group=None).get_support()
+    with pytest.raises(ValueError, match="fdr must be None where threshold is given"):
+        selector.set_params(threshold=0.5).get_support()
 
 
 # --- Score functions --------------------------------------------------------------------------------------------------

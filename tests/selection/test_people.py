@@ -41,6 +41,7 @@ from skdpmic.statistics.mtv import mtv_r
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
+from tests.select_names import SelectNames
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
 STEPS = 2**30
@@ -266,8 +267,8 @@ RELEASES = {
     "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
     "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
     "selector": (partial(DPMICSelector, k=2, epsilon=0.3), laplace),
-    "one-shot": (partial(DPMICSelector, epsilon=0.3, k=2, release="support"), one_shot),
-    "exponential": (partial(DPMICSelector, epsilon=0.3, delta=1e-6, k=40, release="support"), exponential),
+    "one-shot": (partial(SelectNames, epsilon=0.3, k=2), one_shot),
+    "exponential": (partial(SelectNames, epsilon=0.3, delta=1e-6, k=40), exponential),
 }
 
 
@@ -384,7 +385,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("kind", [DPMICScorer, partial(DPMICSelector, k=2, release="support")])
+@pytest.mark.parametrize("kind", [DPMICScorer, partial(SelectNames, k=2)])
 def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, ledger):
     m, groups, error, message = BAD[name]
     assert_refused(kind(max_rows_per_group=m, ledger=ledger, **UNIT), (X, Y, groups), error, message)

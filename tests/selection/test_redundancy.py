@@ -25,6 +25,7 @@ from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import NumericTarget, target_of_feature
+from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 N = 400
@@ -36,7 +37,7 @@ def public(name):
 
 
 def greedy(k=3, redundancy=1.0, **parameters):
-    return DPMICSelector(k, redundancy=redundancy, release="support", **UNIT | parameters)
+    return SelectNames(k, redundancy=redundancy, **UNIT | parameters)
 
 
 def with_copies(n=N, seed=0):
@@ -58,7 +59,7 @@ def published(estimator):
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_copy_of_what_was_chosen_is_not_chosen(name):
     X, y = with_copies()
-    selector = DPMICSelector(3, statistic=name, epsilon=math.inf, release="support", **public(name))
+    selector = SelectNames(3, statistic=name, epsilon=math.inf, **public(name))
     groups = np.array([0, 0, 0, 1, 1, 2, 3, 3])
     assert set(groups[selector.fit(X, y).get_support()]) == {0}
     selector.set_params(redundancy=1.0).fit(X, y)
@@ -76,10 +77,8 @@ def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
     statistic = statistic_named(name, "miller-madow")
     n_kept = 4 if k == 4 else 8
     epsilon = 50.0  # with noise, B and c follow from what a score is worth; none is drawn below
-    selector = DPMICSelector(
-        k, statistic=name, epsilon=epsilon, redundancy=redundancy, release="support", **public(name)
-    )
-    worth = selector._way(8).epsilon_per_feature
+    selector = SelectNames(k, statistic=name, epsilon=epsilon, redundancy=redundancy, **public(name))
+    worth = selector._release_for(8).epsilon_per_feature
     measure = statistic.measure("auto", "auto", len(y), worth, None)
     columns = [*X.T, y]
     scorers = [measure.scorer(NumericTarget(column, (0.0, 1.0)), None) for column in columns]
@@ -110,12 +109,11 @@ def test_every_choice_is_by_scores_less_what_kinds_of_features_score_by_chance(n
     X, y = with_copies(n=200)
     X = np.column_stack([X[:, 0], np.floor(3 * X[:, 3]), X[:, 6:], np.floor(8 * X[:, 5])])
     labels = {1: [0, 1, 2], 4: list(range(8))}
-    selector = DPMICSelector(
+    selector = SelectNames(
         2,
         statistic=name,
         epsilon=5.0,
         redundancy=1.0,
-        release="support",
         categories=labels,
         **UNIT | {"bounds": (0, 1)},
     )
@@ -142,9 +140,9 @@ def test_every_choice_is_by_scores_less_what_kinds_of_features_score_by_chance(n
 def test_no_redundancy_is_the_k_best_to_the_last_number(k, delta):
     X, y = with_copies()
     given = {"epsilon": 1.0, "delta": delta, "random_state": 0}
-    best = DPMICSelector(k, release="support", **UNIT, **given).fit(X, y)
+    best = SelectNames(k, **UNIT, **given).fit(X, y)
     assert published(greedy(k, 0.0, **given).fit(X, y)) == published(best)
-    assert best.support_mechanism_ in ("one-shot", "exponential")
+    assert best.mechanism_ in ("one-shot", "exponential")
 
 
 @seeded
@@ -162,14 +160,12 @@ def test_the_first_feature_alone_has_nothing_to_be_redundant_with():
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_noise_is_that_of_the_formula_and_of_the_plan(name, delta, k, redundancy):
     X, y = with_copies()
-    selector = DPMICSelector(
-        k, statistic=name, epsilon=2.0, delta=delta, redundancy=redundancy, release="support", **public(name)
-    ).fit(X, y)
+    selector = SelectNames(k, statistic=name, epsilon=2.0, delta=delta, redundancy=redundancy, **public(name)).fit(X, y)
     measure = statistic_named(name, "miller-madow").measure("auto", "auto", N, selector.epsilon_per_feature_, None)
     steps = measure.steps(Shape(N, [(0.0, 1.0)] * 8))
     mechanism = greedy_for_budget(2.0, delta, k, redundancy, steps)
     assert selector.noise_scale_ == mechanism.noise_scale
-    assert selector.support_mechanism_ == mechanism.name == ("exponential" if delta else "permute-and-flip")
+    assert selector.mechanism_ == mechanism.name == ("exponential" if delta else "permute-and-flip")
     assert selector.epsilon_per_feature_ == pytest.approx(steps * GRID / mechanism.law.std(), rel=1e-4)
     own, *others = selector.plan(N, 8)
     assert (own.noise_scale, own.mechanism) == (selector.noise_scale_, mechanism.name)
@@ -198,7 +194,7 @@ def test_kinds_of_features_that_can_be_chosen_decide_on_the_noise(monkeypatch):
     X[:, 0] = X[:, 0] > 0.5
     noise = {}
     for kind, of_first in [("numbers", {"bounds": (0, 1)}), ("labels", {"bounds": (0, 1), "categories": {0: [0, 1]}})]:
-        selector = DPMICSelector(3, redundancy=1.0, release="support", epsilon=2.0, target_bounds=(0, 1), **of_first)
+        selector = SelectNames(3, redundancy=1.0, epsilon=2.0, target_bounds=(0, 1), **of_first)
         noise[kind] = selector.fit(X, y).noise_scale_
         assert selector.plan(N, 8)[0].noise_scale == noise[kind]
     assert noise["labels"] - noise["numbers"] == pytest.approx(2 * (1 + 2 * 2) / 2.0 * 2 * of_labels, rel=0.01)
@@ -215,19 +211,13 @@ def test_redundancy_is_a_finite_number(redundancy, tmp_path):
     assert ledger.entries() == []
 
 
-@pytest.mark.filterwarnings("ignore:noise drowns everything", "ignore:redundancy=")
+@pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:redundancy=")
 @pytest.mark.parametrize("delta, epsilon", [(0.0, 1e-100), (1e-6, 1e-3)])
 @pytest.mark.parametrize("redundancy", [1e-100, np.float32(0.5), Fraction(1, 3), 1e30])
 def test_the_smallest_and_the_largest_redundancy_have_a_noise(redundancy, delta, epsilon):
     X, y = with_copies(n=40)
     selector = greedy(3, redundancy, statistic="mtv_r", epsilon=epsilon, delta=delta).fit(X, y)
     assert 0 < selector.noise_scale_ < math.inf
-
-
-def test_redundancy_is_of_the_support_only():
-    X, y = with_copies()
-    with pytest.raises(ValueError, match=r"redundancy must be 0 with release='scores'.*got 1.0: use release='support'"):
-        DPMICSelector(2, redundancy=1.0, **UNIT).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
@@ -319,7 +309,7 @@ def test_columns_of_labels_and_holes_are_told_from_their_likes(name, target):
     X, y = mixed(2000)
     y = y if target == "numbers" else (y > np.median(y)).astype(int)
     given = dict(statistic=name, redundancy=1.5, epsilon=math.inf, **MIXED, **labelled(target))
-    selector = DPMICSelector(3, release="support", **given).fit(X, y)
+    selector = SelectNames(3, **given).fit(X, y)
     chosen = set(selector.get_feature_names_out())
     assert len(chosen & {"size", "area"}) == len(chosen & {"town", "region"}) == 1
     assert "flag" in chosen
@@ -334,7 +324,7 @@ def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(name, ta
     X, y = mixed()
     y = y if target == "numbers" else (y > np.median(y)).astype(int)
     make = partial(
-        DPMICSelector, 4, statistic=name, redundancy=0.7, epsilon=20.0, release="support", random_state=0,
+        SelectNames, 4, statistic=name, redundancy=0.7, epsilon=20.0, random_state=0,
         **MIXED, **labelled(target)
     )  # fmt: skip
     expected = published(make().fit(X, y))
@@ -349,8 +339,8 @@ def test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair(monkeypatch)
     """A column of labels in the target's place has other grids than the target: to the last digit of each choice."""
     polars = pytest.importorskip("polars")
     X, y = mixed()
-    given = {"redundancy": 0.7, "epsilon": 20.0, "release": "support", **MIXED, **labelled("numbers")}
-    make = partial(DPMICSelector, 4, **given)
+    given = {"redundancy": 0.7, "epsilon": 20.0, **MIXED, **labelled("numbers")}
+    make = partial(SelectNames, 4, **given)
     expected = worth_without_noise(monkeypatch, lambda: make().fit(X, y))
     lazy = polars.from_pandas(X).lazy()
     assert worth_without_noise(monkeypatch, lambda: make().fit(lazy, y)) == expected
@@ -401,12 +391,11 @@ def test_the_number_of_jobs_and_the_container_say_nothing(name):
     X, y = with_copies(n=1600)
     X[X < 0.3] = 0
     make = partial(
-        DPMICSelector,
+        SelectNames,
         5,
         statistic=name,
         redundancy=1.0,
         epsilon=20.0,
-        release="support",
         random_state=0,
         **public(name),
     )
@@ -422,9 +411,7 @@ def test_the_number_of_jobs_and_the_container_say_nothing(name):
 def test_one_row_of_a_person_or_several_copies_of_it(name):
     """Each of N persons with the same row three times: as a table of 3 N rows, with the noise of N persons."""
     X, y = with_copies()
-    make = partial(
-        DPMICSelector, 3, statistic=name, redundancy=1.0, epsilon=math.inf, release="support", **public(name)
-    )
+    make = partial(SelectNames, 3, statistic=name, redundancy=1.0, epsilon=math.inf, **public(name))
     groups = np.repeat(np.arange(N), 3)
     three = make(max_rows_per_group=3).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3), groups=groups)
     assert three.n_groups_ == N
@@ -442,9 +429,7 @@ def test_chosen_rows_of_people_are_the_same_for_all_pairs():
     rng = np.random.default_rng(0)
     persons = rng.integers(0, 150, N)
     X = np.column_stack([X[:, 0], X[:, 0], X[:, 3]])
-    selector = DPMICSelector(
-        2, statistic="kendall", redundancy=0.9, epsilon=math.inf, release="support", max_rows_per_group=1
-    )
+    selector = SelectNames(2, statistic="kendall", redundancy=0.9, epsilon=math.inf, max_rows_per_group=1)
     assert selector.fit(X, y, groups=persons).get_support().tolist() == [True, False, True]
 
 
@@ -452,12 +437,12 @@ def test_grids_against_a_feature_are_those_for_the_number_of_people(monkeypatch)
     X, y = with_copies()
     X[:, 0] = np.floor(4 * X[:, 0])
     groups, rows = np.repeat(np.arange(N), 3), np.repeat(np.arange(N), 3)
-    selector = DPMICSelector(
-        2, epsilon=20.0, redundancy=1.0, release="support", max_rows_per_group=3,
+    selector = SelectNames(
+        2, epsilon=20.0, redundancy=1.0, max_rows_per_group=3,
         categories={0: [0, 1, 2, 3]}, **UNIT
     )  # fmt: skip
     for_people = statistic_named("mic_r", "miller-madow").measure(
-        "auto", "auto", N, selector._way(8).epsilon_per_feature, 6
+        "auto", "auto", N, selector._release_for(8).epsilon_per_feature, 6
     )
     seen, kind = set(), type(for_people)
     scorer = kind.scorer
@@ -491,7 +476,7 @@ def warnings_of(fit):
 @pytest.mark.parametrize("name", STATISTICS)
 def test_noise_for_which_redundancy_does_not_pay_is_warned_of(name, delta):
     X, y = with_copies()
-    given = {"statistic": name, "delta": delta, "release": "support"} | public(name)
+    given = {"statistic": name, "delta": delta} | public(name)
     epsilon = 1.0
     scale = DPMICSelector(3, redundancy=1.0, epsilon=epsilon, **given).fit(X, y).noise_scale_
     enough = epsilon * scale / MOST_NOISE  # noise falls as epsilon grows: without delta, by one over it

@@ -8,6 +8,7 @@ from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.two_party import RandomizedResponse
+from tests.select_names import SelectNames
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -22,15 +23,15 @@ SETTINGS = [
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, k="all"),
-    DPMICSelector(**CONTINUOUS, k=1, release="support"),
-    DPMICSelector(**DISCRETE, k=2, release="support"),
-    DPMICSelector(**CONTINUOUS, k=1, delta=0.4, release="support"),
-    DPMICSelector(**CONTINUOUS, k=2, redundancy=1.0, release="support"),
-    DPMICSelector(**DISCRETE, k="all", redundancy=0.5, delta=0.4, release="support", n_jobs=2),
+    SelectNames(**CONTINUOUS, k=1),
+    SelectNames(**DISCRETE, k=2),
+    SelectNames(**CONTINUOUS, k=1, delta=0.4),
+    SelectNames(**CONTINUOUS, k=2, redundancy=1.0),
+    SelectNames(**DISCRETE, k="all", redundancy=0.5, delta=0.4, n_jobs=2),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
     DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
     DPMICScorer(**CONTINUOUS, statistic="mtv_r"),
-    DPMICSelector(**DISCRETE, k=1, statistic="mtv_r", release="support"),
+    SelectNames(**DISCRETE, k=1, statistic="mtv_r"),
     DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),

@@ -36,6 +36,7 @@ from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
+from tests.select_names import SelectNames
 from tests.statistics.mtv.naive_mtv_r import naive_total_variation
 
 N, D = 200, 4
@@ -126,7 +127,7 @@ def test_equal_values_are_put_in_an_order_that_the_seed_alone_decides(name, n_jo
 @pytest.mark.parametrize("name", STATISTICS)
 def test_every_statistic_finds_what_rises(name):
     X, y = table(5000)
-    selector = DPMICSelector(k=1, statistic=name, epsilon=5.0, release="support", **public(name)).fit(X, y)
+    selector = SelectNames(k=1, statistic=name, epsilon=5.0, **public(name)).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [1]
 
 
@@ -159,9 +160,9 @@ def exponential(d, steps):
 RELEASES = {
     "laplace": (lambda **given: DPMICScorer(epsilon=0.3, **given), laplace),
     "gaussian": (lambda **given: DPMICScorer(epsilon=0.3, delta=1e-6, mechanism="gaussian", **given), gaussian),
-    "one-shot": (lambda **given: DPMICSelector(epsilon=0.3, k=2, release="support", **given), one_shot),
+    "one-shot": (lambda **given: SelectNames(epsilon=0.3, k=2, **given), one_shot),
     "exponential": (
-        lambda **given: DPMICSelector(epsilon=0.3, delta=1e-6, k=40, release="support", **given),
+        lambda **given: SelectNames(epsilon=0.3, delta=1e-6, k=40, **given),
         exponential,
     ),
 }
@@ -286,7 +287,7 @@ def test_a_statistic_is_a_parameter_like_others(name):
 
 def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
     X, y = table(400)
-    pipeline = make_pipeline(DPMICSelector(k=1, epsilon=50.0, release="support", **UNIT), LinearRegression())
+    pipeline = make_pipeline(SelectNames(k=1, epsilon=50.0, **UNIT), LinearRegression())
     grid = [
         {"dpmicselector__statistic": ["mic_r", "kendall"]},
         {"dpmicselector__statistic": ["mtv_r"], "dpmicselector__B": [8, 32], "dpmicselector__c": [4]},
@@ -301,7 +302,7 @@ def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
 @pytest.mark.parametrize("name", RANKS)
 def test_searches_and_functions_need_no_ranges_for_ranks(name):
     X, y = table(400)
-    pipeline = make_pipeline(DPMICSelector(k=1, statistic=name, epsilon=50.0, release="support"), LinearRegression())
+    pipeline = make_pipeline(SelectNames(k=1, statistic=name, epsilon=50.0), LinearRegression())
     grid = {"linearregression__fit_intercept": [True, False]}
     search = PrivateGridSearch(pipeline, grid, epsilon=50.0, n_subsets=4).fit(X, y)
     assert search.best_estimator_[0].get_support(indices=True).tolist() == [1]

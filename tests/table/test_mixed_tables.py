@@ -255,7 +255,7 @@ def model():
             )
         ]
     )
-    return make_pipeline(selector(epsilon=50.0, release="support"), encode, Ridge())
+    return make_pipeline(selector(epsilon=50.0), encode, Ridge())
 
 
 def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
@@ -270,7 +270,7 @@ def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
 
 def test_a_mixed_table_goes_through_a_private_search():
     search = PrivateGridSearch(
-        make_pipeline(selector(epsilon=50.0, release="support"), model()[1], Ridge()),
+        make_pipeline(selector(epsilon=50.0), model()[1], Ridge()),
         {"dpmicselector__k": [1, 4]}, n_subsets=3, epsilon=50.0,
     )  # fmt: skip
     with warnings.catch_warnings():

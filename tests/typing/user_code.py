@@ -18,6 +18,7 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
+    PrivateSelectKBest,
     characteristic_matrix,
     conditional_kendall_laplace,
     conditional_spearman_laplace,
@@ -81,7 +82,8 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     DPMICSelector(3, "mic_r")  # type: ignore[call-arg]
     DPMICSelector(epsilon="1")  # type: ignore[arg-type]
     DPMICSelector(bounds=1.0)  # type: ignore[arg-type]
-    DPMICSelector(release="everything")  # type: ignore[arg-type]
+    DPMICSelector(mechanism="geometric")  # type: ignore[arg-type]
+    PrivateSelectKBest()  # type: ignore[call-arg]
     DPMICSelector(eps=1.0)  # type: ignore[call-arg]
     DPMICScorer(mechanism="exponential")  # type: ignore[arg-type]
     DPMICScorer(ledger="ledger.db")  # type: ignore[arg-type]

@@ -190,7 +190,7 @@ def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_facto
 @pytest.mark.parametrize("kind", [LaplaceMechanism, GaussianMechanism])
 def test_with_the_exact_noise_of_a_release_a_bound_holds(kind):
     """Of 1,500 releases of the known law above; at 1e-6 for each level."""
-    mechanism, rng = kind.of_noise_scale(0.02), np.random.default_rng(0)
+    mechanism, rng = kind(round(0.02 / GRID)), np.random.default_rng(0)
     scores = rng.choice(SCORES, p=SHARES, size=1500)
     released = from_grid(to_grid(scores) + mechanism._noise(len(scores), np.random.RandomState(0).bytes))
     p_values = BoundedLaw(bound_of_known_law()).p_values(released, mechanism.law, 1, 0)

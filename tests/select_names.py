@@ -1,0 +1,50 @@
+"""A choice of names over grids that a test asks for, which the public selector does not offer."""
+
+from skdpmic import PrivateSelectKBest
+from skdpmic.selection.scoring import Grids
+
+
+class SelectNames(PrivateSelectKBest):
+    """PrivateSelectKBest with B, c and correction, of MICr by default."""
+
+    def __init__(
+        self,
+        k=10,
+        *,
+        statistic="mic_r",
+        epsilon=1.0,
+        delta=0.0,
+        bounds=None,
+        categories=None,
+        target_bounds=None,
+        classes=None,
+        redundancy=0.0,
+        B="auto",
+        c="auto",
+        correction="miller-madow",
+        max_rows_per_group=None,
+        ledger=None,
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        super().__init__(
+            k,
+            statistic=statistic,
+            epsilon=epsilon,
+            delta=delta,
+            bounds=bounds,
+            categories=categories,
+            target_bounds=target_bounds,
+            classes=classes,
+            redundancy=redundancy,
+            max_rows_per_group=max_rows_per_group,
+            ledger=ledger,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.B, self.c, self.correction = B, c, correction
+
+    def _grids(self):
+        return Grids(self.B, self.c, self.correction)
