@@ -31,10 +31,13 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 warnings.filterwarnings("ignore", "noise will exceed the signal")  # at small epsilon it does, as is shown here
 
 
+public = {"k": 10, "statistic": "mtv_r", "bounds": (0, 16), "classes": range(10)}
+selectors = {"the names of ten pixels": PrivateSelectKBest(**public), "the scores of all 64": DPMICSelector(**public)}
+
+
 def chosen_pixels(selector, epsilon):
     """A mask of the ten pixels that a new fit chooses."""
-    selector = selector(k=10, statistic="mtv_r", epsilon=epsilon, bounds=(0, 16), classes=range(10))
-    return selector.fit(X_train, y_train).get_support()
+    return selector.set_params(epsilon=epsilon).fit(X_train, y_train).get_support()
 
 
 def accuracy(mask):
@@ -46,15 +49,14 @@ def accuracy(mask):
 # Twenty fits at each ε show how often each pixel is chosen, and how well a model does with the ten.
 
 epsilons = [0.1, 0.3, 1, 3, 10]
-selectors = {PrivateSelectKBest: "the names of ten pixels", DPMICSelector: "the scores of all 64"}
 choices = {
-    selector: {epsilon: np.array([chosen_pixels(selector, epsilon) for _ in range(20)]) for epsilon in epsilons}
-    for selector in selectors
+    label: {epsilon: np.array([chosen_pixels(selector, epsilon) for _ in range(20)]) for epsilon in epsilons}
+    for label, selector in selectors.items()
 }
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained", width_ratios=(2, 1, 1))
-for (selector, label), colour in zip(selectors.items(), ("tab:blue", "tab:orange"), strict=True):
-    accuracies = np.array([[accuracy(mask) for mask in choices[selector][epsilon]] for epsilon in epsilons])
+for label, colour in zip(selectors, ("tab:blue", "tab:orange"), strict=True):
+    accuracies = np.array([[accuracy(mask) for mask in choices[label][epsilon]] for epsilon in epsilons])
     axes[0].errorbar(
         epsilons, accuracies.mean(axis=1), accuracies.std(axis=1), color=colour, marker="o", capsize=3, label=label
     )
@@ -68,8 +70,8 @@ axes[0].set_xlabel("ε of one choice")
 axes[0].set_ylabel("accuracy of nearest neighbours")
 axes[0].set_title("Ten pixels, chosen privately (mean ± sd)")
 axes[0].legend(loc="lower right", fontsize="small")
-for ax, selector, title in zip(axes[1:], selectors, ("names only", "all scores"), strict=True):
-    ax.imshow(choices[selector][1].mean(axis=0).reshape(8, 8), cmap="Blues", vmin=0, vmax=1)
+for ax, label, title in zip(axes[1:], selectors, ("names only", "all scores"), strict=True):
+    ax.imshow(choices[label][1].mean(axis=0).reshape(8, 8), cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_title(f"{title}, ε = 1")

@@ -225,7 +225,7 @@ class ScoresDisplay:
     def _shade_noise(self, ax):
         self.noise_ = None
         if self.noise_margin:
-            reach = f"noise: up to ±{in_short(self.noise_margin)} with {100 * self.confidence:g} %"
+            reach = f"{100 * self.confidence:g}% of the noise: up to ±{in_short(self.noise_margin)}"
             self.noise_ = ax.axvspan(
                 -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
             )
@@ -253,7 +253,7 @@ class ScoresDisplay:
             ecolor=ink_of(ax),
             elinewidth=1.2,
             capsize=3,
-            label=f"{100 * self.confidence:g} % interval without noise",
+            label=f"{100 * self.confidence:g}% interval for the noise-free score",
         )
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, lower.min() * 1.05), max(right, upper.max() * 1.05))

@@ -73,7 +73,7 @@ def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence)
     left, right = display.noise_.get_extents().transformed(display.ax_.transData.inverted()).intervalx
     assert right == pytest.approx(law.isf((1 - confidence) / 2), rel=1e-6)
     assert left == pytest.approx(-right)
-    assert legend(display)[0] == f"noise: up to ±{in_short(display.noise_margin)} with {100 * confidence:g} %"
+    assert legend(display)[0] == f"{100 * confidence:g}% of the noise: up to ±{in_short(display.noise_margin)}"
     assert f"{fit.noise_scale_:.2g}" in display.ax_.get_xlabel()
 
 
