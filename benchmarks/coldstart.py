@@ -62,12 +62,15 @@ CALLS = (
     | {
         "mic_e": ("from skdpmic import mic_e", "mic_e(X[:, 0], y)"),
         "mic_r": ("from skdpmic import mic_r", "mic_r(X[:, 0], y, bounds=bounds)"),
-        "mic_r_laplace": ("from skdpmic import mic_r_laplace", "mic_r_laplace(X[:, 0], y, epsilon=1, bounds=bounds)"),
-        "mic_r_geometric": (
-            "from skdpmic import mic_r_geometric",
-            "mic_r_geometric(X[:, 0], y, epsilon=1, bounds=bounds)",
+        "private_score": ("from skdpmic import private_score", "private_score(X[:, 0], y, epsilon=1, bounds=bounds)"),
+        "private_score, geometric": (
+            "from skdpmic import private_score",
+            "private_score(X[:, 0], y, mechanism='geometric', epsilon=1, bounds=bounds)",
         ),
-        "mic_e_laplace": ("from skdpmic import mic_e_laplace", "mic_e_laplace(X[:, 0], y, epsilon=1)"),
+        "private_score, mic_e": (
+            "from skdpmic import private_score",
+            "private_score(X[:, 0], y, statistic='mic_e', epsilon=1)",
+        ),
         "characteristic_matrix": ("from skdpmic import characteristic_matrix", "characteristic_matrix(X[:, 0], y)"),
     }
 )

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata, skew
 
-from skdpmic import PrivacyLeakWarning, mic_e, mic_r_laplace, mtv_r, mtv_r_laplace, private_bounds
+from skdpmic import PrivacyLeakWarning, mic_e, mtv_r, private_bounds, private_score
 from skdpmic.datasets import load_mic_star, make_relationship
 from skdpmic.table.axes import LogRange
 
@@ -163,11 +163,12 @@ def compare(name, found, coordinate, epsilon, random, n_seeds, of_target=None, s
 
 
 def score_mic(x, y, epsilon, random):
-    return mic_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
+    return private_score(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), random_state=random)
 
 
 def score_mtv(x, y, epsilon, random, c="auto"):
-    return mtv_r_laplace(x[0], y[0], epsilon=epsilon, bounds=(x[1], y[1]), c=c, random_state=random)
+    options = {"epsilon": epsilon, "bounds": (x[1], y[1]), "c": c, "random_state": random}
+    return private_score(x[0], y[0], statistic="mtv_r", **options)
 
 
 def score_fine_mtv(x, y, epsilon, random):

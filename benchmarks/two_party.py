@@ -7,7 +7,7 @@ epsilon, over tables with noise of their own:
 - ours, published: the same, and the target published at epsilon, too;
 - PNC as printed: equation 4 with one block, sigma of Theorem 4 at delta = 1e-6, epsilon for each of its two releases,
   against the square of the distance correlation, which is what it estimates, and clamped to [0, 1] in its favour;
-- curator: distance_correlation_laplace, which is of ranks, against the same without noise;
+- curator: private_score, of ranks, against the same without noise;
 - no privacy: the sample's distance correlation against that of the population.
 
 Relationships on which numbers of parts were chosen are not among these. With --parts it prints the mean errors of ours
@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from benchmarks.published_pnc import squared_correlation, u_statistic
 from benchmarks.store import seed_of
-from skdpmic import PrivacyLeakWarning, distance_correlation_laplace
+from skdpmic import PrivacyLeakWarning, private_score
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.distances import histogram_variance, part_centres
 from skdpmic.two_party.weighted_records import Numbers, distance_covariance, distance_variance
@@ -112,8 +112,8 @@ def errors(kind, n, epsilon, truth, rng):
     yield "ours, published", publisher.fit(sent, y).scores_[0], truth
     yield "PNC as printed", np.clip(squared_correlation(x, y, epsilon, DELTA, rng), 0.0, 1.0), truth**2
     yield "no privacy", correlation(x, y), truth
-    exact = distance_correlation_laplace(x, y, epsilon=math.inf)
-    yield "curator", distance_correlation_laplace(x, y, epsilon=epsilon), exact
+    exact = private_score(x, y, statistic="distance_correlation", epsilon=math.inf)
+    yield "curator", private_score(x, y, statistic="distance_correlation", epsilon=epsilon), exact
 
 
 def error_with_parts(kind, n, n_parts, seed):

@@ -38,6 +38,7 @@ plt.savefig("plan.png", dpi=150)
 # A budget for one table
 # ----------------------
 # Three questions are asked about the same 5,000 (made-up) people; ε = 1 may be spent in all. The third does not fit.
+# ``for_purpose`` writes beside each charge what it was for; the limit holds for all of them together.
 
 rng = np.random.default_rng(0)
 X = rng.random((5000, 100))
@@ -46,19 +47,21 @@ visits = np.abs(X[:, 3] - 0.5) + X[:, 4] + 0.1 * rng.standard_normal(5000)
 
 folder = tempfile.TemporaryDirectory()
 ledger = BudgetLedger(Path(folder.name) / "people.db", epsilon=1)  # in real use: a file beside the table
-shared = {"bounds": (0, 1), "ledger": ledger}
-for_wage = PrivateSelectKBest(k=3, epsilon=0.5, target_bounds=(-1, 3), **shared).fit(X, wage)
-print("wage:", *np.argsort(for_wage.ranking_)[:3])
-for_visits = PrivateSelectKBest(k=2, epsilon=0.3, target_bounds=(0, 2), **shared).fit(X, visits)
-print("visits:", *np.argsort(for_visits.ranking_)[:2])
+pay_gap, care = ledger.for_purpose("pay gap"), ledger.for_purpose("care")
+shared = {"bounds": (0, 1)}
+for_wage = PrivateSelectKBest(k=3, epsilon=0.5, target_bounds=(-1, 3), ledger=pay_gap, **shared)
+print("wage:", *np.argsort(for_wage.fit(X, wage).ranking_)[:3])
+for_visits = PrivateSelectKBest(k=2, epsilon=0.3, target_bounds=(0, 2), ledger=care, **shared)
+print("visits:", *np.argsort(for_visits.fit(X, visits).ranking_)[:2])
 try:
-    DPMICScorer(epsilon=0.5, target_bounds=(0, 2), **shared).fit(X, visits)
+    DPMICScorer(epsilon=0.5, target_bounds=(0, 2), ledger=care, **shared).fit(X, visits)
 except BudgetError as refused:
     print("refused:", refused)
 
 # %%
 # What was spent, on what, and what is left:
 
+print(*ledger.entries(), sep="\n")
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 LedgerDisplay.from_ledger(ledger, ax=ax)
 plt.savefig("ledger.png", dpi=150)

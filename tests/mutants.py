@@ -21,6 +21,8 @@ PERSON_SCALE = "selection/test_people.py::test_the_noise_is_that_of_the_formula_
 ROWS_EACH = (
     "table/test_reading_people.py::test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another"
 )
+PAIR = "selection/test_private_score.py"
+AUDIT_WITHIN_STRATA = "privacy/test_audit_ranks.py::test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more"
 FIT_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score"
 PAIR_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_pair_are_those_for_its_epsilon"
 GAUSSIAN = (
@@ -44,12 +46,13 @@ SAME_EPSILON = "budget/test_ledger.py::test_costs_that_are_equal_in_epsilon_only
 PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
 )
+RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
 TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_account_to_first_order"
 SMALLEST = "test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them"
-LAWS, BOUNDS, TAILS = (f"significance/test_{name}.py" for name in ("laws", "bounds", "tails"))
+LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much"
 ON_THE_GRID = (
@@ -67,14 +70,18 @@ TWO_WAY_NOISE = (
 
 BY_ITSELF = "table/test_each_record_by_itself.py"
 PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
-PARTS, SCORER, REPORTS = (f"two_party/test_{name}.py" for name in ("randomized_parts", "scorer", "reports"))
+PARTS, SCORER, REPORTS = (
+    f"two_party/test_{name}.py" for name in ("randomized_response", "two_party_scorer", "reports")
+)
 COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
     Mutant("Measure.steps", "self.rounding_error(shape)", "0", f"{FIT_SCALE}[continuous-laplace-fit]"),
-    Mutant("mic_r_laplace", "rounding_error(n, plan)", "0", f"{PAIR_SCALE}[mic_r_laplace]"),
-    Mutant("mic_e_laplace", "rounding_error(n, plan)", "0", f"{PAIR_SCALE}[mic_e_laplace]"),
+    Mutant("MicRGrids.rounding_error",
+           "largest_rounding_error(shape.n_samples, shape.scales, *grids, shape.is_complete)", "0",
+           f"{PAIR_SCALE}[mic_r]"),
+    Mutant("RankGrids.steps", "rounding_error(n, mass_plan(self.B, self.c))", "0", f"{PAIR_SCALE}[mic_e]"),
     Mutant("MtvRGrids.sensitivity", "mtv_r_sensitivity(shape.n_samples, shape.rows_per_group)",
            "0.5 * mtv_r_sensitivity(shape.n_samples, shape.rows_per_group)",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
@@ -115,7 +122,7 @@ MUTANTS = [
     Mutant("InTwoGroups.plan", "[self.shape[1], self.shape[1], 2]", "[self.shape[1], self.shape[1], 1]",
            "statistics/mic/test_nominal.py::"
            "test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells"),
-    Mutant("_plan_of", "[1, 0, 0]", "[0, 0, 0]",
+    Mutant("_plan_of", "0 if is_complete else 1", "0",
            "statistics/mic/test_missing.py::test_the_rounding_error_covers_the_part_for_missing_values[None-9.0]"),
     Mutant("largest_rounding_error", "{scale if isinstance(scale, Nominal) else None for scale in scales}",
            "{scale if isinstance(scale, Nominal) else None for scale in scales[:1]}",
@@ -131,7 +138,8 @@ MUTANTS = [
     Mutant("_optimize_axis", "np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)",
            "-np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)",
            "statistics/mic/test_optimize_axis.py::test_a_bound_is_raised_by_more_than_rounding_takes"),
-    Mutant("mic_e_sensitivity", "size + 1", "size", "pairs/test_mic_e.py::test_bound_is_the_formula_rounded_up"),
+    Mutant("mic_e_sensitivity", "size + 1", "size",
+           "statistics/mic/test_rank_grids.py::test_bound_is_the_formula_rounded_up"),
     Mutant("mtv_r_sensitivity", "n_replaced * (4 * (n - 1) / n**2)", "4 * (n - 1) / n**2",
            "statistics/mtv/test_sensitivity.py::test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_"
            "that[shape1-9-2-any_joined]"),
@@ -140,8 +148,8 @@ MUTANTS = [
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
            "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.5)",
            "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),
-    Mutant("mtv_r_laplace", "scorer.rounding_error", "0",
-           "pairs/test_mtv.py::test_the_noise_covers_the_rounding_error"),
+    Mutant("MtvRGrids.rounding_error", "counts_scorer(shape.n_samples, self._family).rounding_error", "0",
+           f"{PAIR}::test_the_noise_covers_the_rounding_error"),
     Mutant("mic.sensitivity._ROUND_UP", "1 + 2.0**-45", "1.0",
            "statistics/mic/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
     Mutant("CountsScorer._of_merges", "min(largest, 1.0)", "largest",
@@ -154,17 +162,15 @@ MUTANTS = [
     Mutant("conditional_kendall_sensitivity", "max(within, between)", "within", f"{WITHIN_STRATA}[kendall-6-True]"),
     Mutant("conditional_spearman_sensitivity", "5 - Fraction(6, n_others + 2)", "3 - Fraction(6, n_others + 2)",
            f"{WITHIN_STRATA}[spearman-6-True]"),
-    Mutant("conditional._noise", "sensitivity / 2", "sensitivity / 4",
-           "pairs/test_conditional.py::test_the_worst_neighbours_lose_epsilon_and_no_more[kendall-1.0-21]"),
-    Mutant("conditional_kendall", "len(x_ranks)", "len(x_ranks) - 1",
-           "pairs/test_conditional.py::test_the_worst_neighbours_lose_epsilon_and_no_more[kendall-1.0-6]"),
+    Mutant("_WithinStrata.steps", "self.sensitivity_of(shape.n_samples) / 2",
+           "self.sensitivity_of(shape.n_samples) / 4", f"{AUDIT_WITHIN_STRATA}[kendall-1.0-21]"),
+    Mutant("conditional_kendall", "len(x_ranks)", "len(x_ranks) - 1", f"{AUDIT_WITHIN_STRATA}[kendall-1.0-6]"),
     Mutant("_mean", "2 * quotient(numerator + n * common, 2 * n * common) - 1", "numerator / (n * common)",
            ON_THE_GRID),
     Mutant("_as_column", "as_objects(strata)", "strata",
            "table/test_strata.py::test_one_record_decides_no_stratum_but_its_own"),
-    Mutant("conditional_spearman_laplace", "conditional_spearman_sensitivity(len(x))",
-           "conditional_kendall_sensitivity(len(x))",
-           "pairs/test_conditional.py::test_noise_has_the_scale_of_the_sensitivity[spearman]"),
+    Mutant("SpearmanWithinStrata.sensitivity_of", "conditional_spearman_sensitivity",
+           "conditional_kendall_sensitivity", f"{AUDIT_WITHIN_STRATA}[spearman-1.0-21]"),
     # --- All correlations at once
     Mutant("kendall_matrix_squared_sensitivity", "4 * (n_columns**2 // 4)", "2 * (n_columns**2 // 4)",
            f"{MATRIX}[3-3]"),
@@ -315,7 +321,7 @@ MUTANTS = [
     Mutant("People.draw", "self.rows_per_group - 1 - place", "self.rows_per_group - 1", f"{ROWS_EACH}[2]"),
     Mutant("People.draw", "np.lexsort((keys, self.persons))", "np.argsort(self.persons, kind='stable')",
            "table/test_reading_people.py::test_which_rows_count_is_drawn_uniformly[5-2]"),
-    Mutant("PrivateEstimator._publish", "watched.with_sampled_rows(source)", "watched",
+    Mutant("PrivateEstimator._publish", "with_progress.with_sampled_rows(source)", "with_progress",
            "selection/test_people.py::test_a_person_with_many_rows_counts_no_more_than_one_with_few"),
     Mutant("PrivateEstimator.fit", "check_given_together(groups, self.max_rows_per_group)", "pass",
            "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-no groups]"),
@@ -499,17 +505,17 @@ MUTANTS = [
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceMechanism.epsilon_per_score", "float(epsilon) / n_scores", "float(epsilon)",
            f"{FIT_DEFAULTS}[laplace-None-fit]"),
-    Mutant("mic_r_laplace", "resolve_B(B, n, epsilon, correction=correction)",
-           "resolve_B(B, n, 1.0, correction=correction)", f"{PAIR_DEFAULTS}[0.3]"),
-    Mutant("mic_r_geometric", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
+    Mutant("MicR.measure", "resolve_B(B, n, epsilon, n_classes, self.correction)",
+           "resolve_B(B, n, 1.0, n_classes, self.correction)", f"{PAIR_DEFAULTS}[0.3]"),
+    Mutant("MicR.table", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
     # --- What is charged, and what is said to be spent
-    Mutant("path.run", "if ledger is not None:\n    cost = expense.cost\n    ledger.charge(expense.what, cost.epsilon, cost.delta, rho=cost.rho, n=expense.n, d=expense.d)\nreturn keep(draw(source))",
+    Mutant("path.run", "if ledger is not None:\n    ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())\nreturn keep(draw(source))",
            "kept = keep(draw(source))\nif ledger is not None:\n    ledger.charge(expense.what, expense.cost.epsilon, n=expense.n)\nreturn kept", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
            "budget/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
     Mutant("BestFeatures._is_pure", "needs_no_delta(self.epsilon, self.delta, self.k)", "True",
            "budget/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
-    Mutant("pay", "ledger is not None", "False", "budget/test_ledger.py::test_every_private_function_is_charged"),
+    Mutant("private_score.private_score", "ledger is not None", "False", "budget/test_ledger.py::test_every_private_function_is_charged"),
     Mutant("BudgetLedger.charge", "[*costs, cost]", "costs", FULL_LEDGER),
     Mutant("_costs", "entry.delta", "0.0", SAME_EPSILON),
     Mutant("_costs", "entry.rho", "None", SAME_EPSILON),
@@ -539,10 +545,13 @@ MUTANTS = [
            "number"),
     Mutant("round_up_sum", "round_up(sum(map(exact, epsilons)))", "float(sum(map(exact, epsilons)))",
            "search/test_grid_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
-    Mutant("conditional_kendall_laplace",
-           'pay("conditional_kendall_laplace", epsilon, len(x), ledger, random_state)',
-           'pay("conditional_kendall_laplace", epsilon / 2, len(x), ledger, random_state)',
-           "pairs/test_conditional.py::test_the_ledger_is_charged_before_the_score_is_computed[kendall]"),
+    Mutant("private_score.private_score",
+           'ledger.charge(f"private_score, {statistic}, {mechanism}", epsilon, n=n, d=1)',
+           'ledger.charge(f"private_score, {statistic}, {mechanism}", epsilon / 2, n=n, d=1)',
+           f"{PAIR}::test_the_ledger_is_charged_before_the_score_is_computed[kendall]"),
+    Mutant("private_score.private_score", "release.mechanism(measure, Shape(n, records.scales, is_complete=True))",
+           "release.mechanism(measure, Shape(2 * n, records.scales, is_complete=True))",
+           f"{PAIR}::test_noise_has_the_scale_of_the_sensitivity[kendall]"),
     Mutant("BudgetLedger._open_file", "file.limits != self._limits()", "False",
            "budget/test_ledger.py::test_limits_of_an_existing_file_must_agree"),
     Mutant("BudgetLedger.history", "entry.rho", "None",

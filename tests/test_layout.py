@@ -14,7 +14,7 @@ LAYERS = [
     {"_utils"},
     {"privacy", "datasets", "table"},
     {"budget", "statistics"},
-    {"counting", "pairs", "release"},
+    {"counting", "release"},
     {"planning", "two_party"},
     {"plotting", "selection"},
     {"correlation"},

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.published_geometric import published_scores_not_dp
-from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace, mic_r, mic_r_geometric
+from skdpmic import PrivacyLeakWarning, mic_e, mic_r, private_score
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c, default_parts
@@ -53,8 +53,8 @@ class Pair:
         """MICe as the package's MICe-Lap computes it, of five random orders of equal values, if there are any."""
         has_ties = any(len(np.unique(values)) < self.n for values in (self.x, self.y))
         orders = range(5 if has_ties else 1)
-        scores = [without_warning(mic_e_laplace, self.x, self.y, epsilon=math.inf, random_state=i) for i in orders]
-        return np.array(scores)
+        options = {"statistic": "mic_e", "epsilon": math.inf}
+        return np.array([without_warning(private_score, self.x, self.y, random_state=i, **options) for i in orders])
 
     def mic_r(self, B, c):
         if (B, c) not in self._mic_r:
@@ -119,8 +119,8 @@ def outputs(pair, mechanism, noise, epsilon, runs, seed):
 
 def shipped_geometric(pair, epsilon, runs, seed):
     source = np.random.RandomState(seed)
-    options = {"epsilon": epsilon, "bounds": pair.bounds, "random_state": source}
-    return np.array([without_warning(mic_r_geometric, pair.x, pair.y, **options) for _ in range(runs)])
+    options = {"mechanism": "geometric", "epsilon": epsilon, "bounds": pair.bounds, "random_state": source}
+    return np.array([without_warning(private_score, pair.x, pair.y, **options) for _ in range(runs)])
 
 
 @lru_cache(maxsize=32)

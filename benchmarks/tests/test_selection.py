@@ -20,10 +20,7 @@ from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.table import Table
 from skdpmic import (
     DPMICScorer,
-    chatterjee_laplace,
-    distance_correlation_laplace,
-    mic_r_laplace,
-    mtv_r_laplace,
+    private_score,
 )
 from skdpmic.datasets import relationship
 from skdpmic.privacy.top_k import OneShotTopK
@@ -120,12 +117,14 @@ def test_what_is_compared_is_what_the_package_computes():
     def score(name):
         return STATISTICS[name].scores(table, STATISTICS[name].grid(200, np.inf, None), keys)[0]
 
-    bounds = {"bounds": ((-1, 1), (-1, 1)), "epsilon": np.inf}
-    assert score("MTVr") == pytest.approx(mtv_r_laplace(x, y, **bounds))
-    assert score("MICr") == pytest.approx(mic_r_laplace(x, y, correction=None, **bounds))
-    assert score("MICr, corrected") == pytest.approx(mic_r_laplace(x, y, **bounds))
-    assert score("Chatterjee") == pytest.approx(chatterjee_laplace(x, y, epsilon=np.inf))
-    assert score("distance correlation") == pytest.approx(distance_correlation_laplace(x, y, epsilon=np.inf))
+    def package(**which):
+        return pytest.approx(private_score(x, y, epsilon=np.inf, bounds=((-1, 1), (-1, 1)), **which))
+
+    assert score("MTVr") == package(statistic="mtv_r")
+    assert score("MICr") == package(correction=None)
+    assert score("MICr, corrected") == package()
+    assert score("Chatterjee") == package(statistic="chatterjee")
+    assert score("distance correlation") == package(statistic="distance_correlation")
     assert score("Kendall") == pytest.approx(abs(stats.kendalltau(x, y).statistic))
     assert score("Spearman") == pytest.approx(abs(stats.spearmanr(x, y).statistic))
 

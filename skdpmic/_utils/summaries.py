@@ -48,7 +48,7 @@ _STYLE = """
 class ReleaseTerms:
     """What is public about a release, as it was when it was made: parameters may have been set anew since."""
 
-    statistic: str
+    statistic: str | None  # None for counts
     noise: str  # name of the mechanism
     epsilon: float
     delta: float

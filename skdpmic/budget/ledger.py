@@ -1,6 +1,7 @@
 """A privacy budget that outlives the process: a cost is on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
 import contextlib
+import copy
 import math
 import os
 from collections import Counter
@@ -33,6 +34,11 @@ class BudgetLedger:
         with delta 0) fit; this allows many more fits with Gaussian noise. "auto" is "zcdp" if delta > 0, else
         "basic".
 
+    Attributes
+    ----------
+    purpose : str or None
+        What charges are written down for; None unless :meth:`for_purpose` gave one.
+
     Raises
     ------
     ValueError
@@ -53,8 +59,9 @@ class BudgetLedger:
     The theorem, and what it does not cover, is in ``docs/theory/ledger.md``. Numbers are taken as the decimals
     they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
 
-    Clones of an estimator share its ledger. A pickled ledger is its path and its limits, so worker processes charge
-    the same file. No connection stays open between calls; the ``with`` statement is there for those who like it.
+    Clones of an estimator share its ledger. A pickled ledger is its path, its limits and its purpose, so worker
+    processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those
+    who like it.
 
     **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
     second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only
@@ -86,6 +93,8 @@ class BudgetLedger:
     (0.7, 0.0) (0.3, 0.0)
     refused
     """
+
+    purpose: str | None = None
 
     def __init__(
         self,
@@ -138,6 +147,45 @@ class BudgetLedger:
             ledger.epsilon, ledger.delta, ledger.composition = file.limits
         return ledger
 
+    def for_purpose(self, purpose: str) -> Self:
+        """The same ledger, whose charges are written down for this purpose.
+
+        Give it to all estimators and functions that serve one question, so that the entries can be told apart.
+
+        Parameters
+        ----------
+        purpose : str
+            Everybody who can read the file can read this: it must not hold anything that was read from the data.
+
+        Returns
+        -------
+        BudgetLedger
+            One with the same file and the same limits. It is equal to this one, which stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If `purpose` is not a text, or is blank.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skdpmic import BudgetLedger
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     ledger.for_purpose("annual report").charge("mean age", 0.25)
+        ...     ledger.charge("median age", 0.5)
+        ...     for entry in ledger.entries():
+        ...         print(entry)
+        annual report: mean age
+        median age
+        """
+        if not isinstance(purpose, str) or not purpose.strip():
+            raise ValueError(f"purpose must be a text that is not blank, got {purpose!r}.")
+        ledger = copy.copy(self)
+        ledger.purpose = str(purpose)
+        return ledger
+
     def charge(
         self,
         what: str,
@@ -147,15 +195,20 @@ class BudgetLedger:
         rho: float | None = None,
         n: int | None = None,
         d: int | None = None,
+        k: int | None = None,
+        statistic: str | None = None,
+        release: str | None = None,
+        mechanism: str | None = None,
     ) -> None:
         """Write down a cost, before what it pays for happens.
 
         The estimators call this. Call it yourself for anything else that is published about the same records.
+        Everybody who can read the file can read all that is written, so none of it may be read from the data.
 
         Parameters
         ----------
         what : str
-            What spends it. Everybody who can read the file can read this.
+            What spends it: the name of an estimator or function, or a text of your own.
         epsilon : float
             Above 0.
         delta : float, default=0.0
@@ -164,6 +217,15 @@ class BudgetLedger:
             If what is charged is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp".
         n, d : int, default=None
             Number of records and of features.
+        k : int, default=None
+            Number of features chosen, where only their names are published.
+        statistic : str, default=None
+            What is computed, as "mtv_r".
+        release : str, default=None
+            What is published of it. The estimators write "scores", "names", "tables", "matrix", "bounds", "choice"
+            or "reports".
+        mechanism : str, default=None
+            What draws the noise, as "laplace".
 
         Raises
         ------
@@ -189,7 +251,9 @@ class BudgetLedger:
                     f"{limit.spent(costs)} of {(self.epsilon, self.delta)} is spent."
                 )
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            file.append(LedgerEntry(str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho))
+            paid = (str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho)
+            released = (_text(statistic), _text(release), _text(mechanism), _whole(k))
+            file.append(LedgerEntry(*paid, *released, self.purpose))
 
     def spent(self) -> tuple[float, float]:
         """What all charges cost together.
@@ -218,7 +282,8 @@ class BudgetLedger:
         Returns
         -------
         list of LedgerEntry
-            Named tuples (what, when, epsilon, delta, n, d, rho).
+            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose). As text,
+            each says who spent it, on what, and what for.
         """
         with self._open_file("DEFERRED") as file:
             return file.entries
@@ -259,7 +324,8 @@ class BudgetLedger:
             spent = self.spent()
         except (OSError, ValueError):
             spent = "unknown, the file cannot be read"
-        return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent})"
+        purpose = "" if self.purpose is None else f", purpose={self.purpose!r}"
+        return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{purpose})"
 
     def _filter(self):
         return make_filter(self.composition, self.epsilon, self.delta)
@@ -290,6 +356,10 @@ def _with_counts(counts):
 
 def _whole(number):
     return None if number is None else int(number)
+
+
+def _text(text):
+    return None if text is None else str(text)
 
 
 def check_ledger(ledger):

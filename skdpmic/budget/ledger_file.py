@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 _APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
-_VERSION = 2  # of the tables below
+_VERSION = 3  # of the tables below
 _WAIT = 60  # seconds for other processes to finish writing
 _TABLES = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
-    "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, digest BLOB NOT NULL)",
+    "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
+    "purpose TEXT, digest BLOB NOT NULL)",
     # The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
     "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)",
 )
@@ -38,15 +39,63 @@ if hasattr(os, "register_at_fork"):
 
 
 class LedgerEntry(NamedTuple):
-    """One charge of a :class:`BudgetLedger`."""
+    """One charge of a :class:`BudgetLedger`; as text, who spent it, on what, and what for.
 
-    what: str  # who spent
-    when: str  # UTC, ISO 8601
+    Attributes
+    ----------
+    what : str
+        The estimator or function that spent it, or the user's own text.
+    when : str
+        UTC, as ISO 8601.
+    epsilon, delta : float
+    n, d : int or None
+        Number of records, or of people, and of features.
+    rho : float or None
+        Of a zCDP guarantee, if there is one.
+    statistic : str or None
+        What was computed of each feature, or of each two.
+    release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
+        What was published: scores; the names of the best k features; tables of counts; a matrix of correlations;
+        ranges; the parameters that a search chose; reports of single records.
+    mechanism : str or None
+        The one that drew the noise.
+    k : int or None
+        Number of features chosen, where only their names were published.
+    purpose : str or None
+        See :meth:`BudgetLedger.for_purpose`.
+    """
+
+    what: str
+    when: str
     epsilon: float
     delta: float
-    n: int | None  # records
-    d: int | None  # features
-    rho: float | None  # of a zCDP guarantee, where one was given
+    n: int | None = None
+    d: int | None = None
+    rho: float | None = None
+    statistic: str | None = None
+    release: str | None = None
+    mechanism: str | None = None
+    k: int | None = None
+    purpose: str | None = None
+
+    @property
+    def spender(self) -> str:
+        """Who spent it, after the purpose if there is one."""
+        return self.what if self.purpose is None else f"{self.purpose}: {self.what}"
+
+    @property
+    def released(self) -> str:
+        """What was released, as "mtv_r, names of 5 of 100, one-shot"; empty if nothing of that was written."""
+        return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism) if part)
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (self.spender, self.released) if part)
+
+    def _amount(self):
+        if self.release is None:
+            return None
+        numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
+        return " of ".join([self.release, *numbers])
 
 
 def create_ledger_file(path, limits):
@@ -96,10 +145,7 @@ class LedgerFile:
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
-        self._connection.execute(
-            "INSERT INTO entries (what, time, epsilon, delta, n, d, rho, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '')",
-            entry,
-        )
+        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(entry))}, '')", entry)
         self._digest = _seal(self._connection, "entries", self._digest)
         path = os.fsencode(self._path)
         self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, _digest(self._digest, path)))

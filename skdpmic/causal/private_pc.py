@@ -265,8 +265,8 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         return TwoWayTablesRelease(self.epsilon, self.delta)
 
     @property
-    def _computed(self) -> str:  # type: ignore[override]
-        return "kendall" if self.kind_ == "numeric" else "two-way tables"
+    def _computed(self) -> str | None:  # type: ignore[override]
+        return "kendall" if self.kind_ == "numeric" else None
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)

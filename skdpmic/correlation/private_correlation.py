@@ -78,7 +78,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     See Also
     --------
     PrivateForwardSelector : Chooses features that add to one another, from such a matrix.
-    kendall_laplace : One pair of columns.
+    private_score : One pair of columns.
 
     Notes
     -----

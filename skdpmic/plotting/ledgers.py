@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_MOST_LETTERS = 36
+_MOST_LETTERS = 44  # a line of a label
 
 
 class LedgerDisplay:
@@ -26,7 +26,7 @@ class LedgerDisplay:
     Parameters
     ----------
     entries : sequence of LedgerEntry
-        Named tuples (what, when, epsilon, delta, n, d, rho), oldest first.
+        As :meth:`skdpmic.BudgetLedger.entries` returns them, oldest first.
     spent : array-like of shape (n_entries, 2)
         Epsilon and delta spent up to and including each entry.
     epsilon : float
@@ -55,7 +55,7 @@ class LedgerDisplay:
     --------
     >>> from skdpmic.plotting import LedgerDisplay
     >>> from skdpmic.budget.ledger_file import LedgerEntry
-    >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", 0.3, 0.0, 500, 2, None)]
+    >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", epsilon=0.3, delta=0.0)]
     >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
     >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
     (0.3, 1.0)
@@ -102,7 +102,7 @@ class LedgerDisplay:
         to less than their sum, it is shorter than what its fit cost by itself, which is written beside it. Refused
         charges are in no ledger, as they cost nothing.
 
-        Consider who may see the picture: it shows what was asked and when, but nothing about the records.
+        Consider who may see the picture: it shows what was asked, what for and when, but nothing about the records.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class LedgerDisplay:
             raise ValueError(f"by must be 'entry' or 'time', got {by!r}.")
         check_whole(max_entries, "max_entries")
         n_rows = min(len(self.entries), max_entries + 1)
-        size = 6.4, 1.6 + 0.3 * max(n_rows, 1) if by == "entry" else 3.6
+        size = 6.4, 1.6 + 0.42 * max(n_rows, 1) if by == "entry" else 3.6
         ax, figure, is_new = axes_for(ax, type(self).__name__, size)
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         self.bars_ = self.line_ = None
@@ -174,11 +174,11 @@ class LedgerDisplay:
         self.bars_ = ax.barh(places, right - left, left=left, height=0.62, color=CHOSEN, label="spent")
         self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
         newest = self.entries[n_older:]
-        labels = [label_of(entry.what, _MOST_LETTERS) for entry in newest]
+        labels = [_label(entry) for entry in newest]
         costs = [budget(entry.epsilon, entry.delta) for entry in newest]
         if n_older:
             labels, costs = [f"{n_older:,} earlier", *labels], ["", *costs]
-        ax.set_yticks(places, labels=labels)
+        ax.set_yticks(places, labels=labels, fontsize="small")
         for place, start, end, cost in zip(places, left, right, costs, strict=True):
             self._write_cost(ax, place, start, end, cost)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
@@ -210,3 +210,8 @@ class LedgerDisplay:
         locator = AutoDateLocator()
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+
+
+def _label(entry):
+    """Who spent it, and below that on what."""
+    return "\n".join(label_of(text, _MOST_LETTERS) for text in (entry.spender, entry.released) if text)

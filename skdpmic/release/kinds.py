@@ -104,6 +104,8 @@ class NoisyTables:
         """What a table is worth."""
         return float(self.epsilon) / self.n_features
 
+    published = "tables"
+
     def measure(self, statistic, B, c, n, n_classes):
         """The tables that suit what each of them is worth."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)

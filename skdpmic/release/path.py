@@ -23,6 +23,10 @@ class Expense:
     release: str | None = None  # what is published
     mechanism: str | None = None  # that draws the noise
 
+    def released(self) -> dict[str, Any]:
+        """What is released, by the names that a ledger has for it."""
+        return {name: getattr(self, name) for name in ("n", "d", "k", "statistic", "release", "mechanism")}
+
 
 def run(
     expense: Expense,
@@ -60,6 +64,5 @@ def run(
     if random_state is not None:
         warn_about_seed(stacklevel + 1)
     if ledger is not None:
-        cost = expense.cost
-        ledger.charge(expense.what, cost.epsilon, cost.delta, rho=cost.rho, n=expense.n, d=expense.d)
+        ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())
     return keep(draw(source))

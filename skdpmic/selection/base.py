@@ -114,8 +114,8 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
         def draw(source):
             vars(self).pop("_sketch", None)
-            watched = records.with_progress(Progress(type(self).__name__, self.verbose))
-            return release.draw(watched.with_sampled_rows(source), measure, mechanism, self.n_jobs, source)
+            with_progress = records.with_progress(Progress(type(self).__name__, self.verbose))
+            return release.draw(with_progress.with_sampled_rows(source), measure, mechanism, self.n_jobs, source)
 
         def keep(released):
             self._store(released, release, mechanism, measure, records)

@@ -79,7 +79,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
         than a grid may have cells; "auto" as for B. With
         ``mechanism="geometric"``, how much finer the noisy table is than the finest square grid, as in
-        :func:`mic_r_geometric`.
+        :func:`private_score`.
     correction : None or "miller-madow", default="miller-madow"
         Correction for what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow"
         takes a public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as

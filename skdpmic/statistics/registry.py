@@ -5,24 +5,38 @@ the kind of target it gives a *measure*: all grids are fixed then, and so is how
 measure gives what scores features, from records or from counts. All of them hold public numbers only.
 
 To add a statistic, write its measure with the methods of :class:`skdpmic.statistics.measure.Measure`, and name it here.
+One that scores single pairs only, as `MicE` and the `within_strata` of others do, needs no more than `steps` and
+`scorer`.
 """
 
 import warnings
+from collections import ChainMap
+from typing import Any
 
+from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
 
 _KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}
+OF_PAIRS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # of those that can score a single pair
 
 
-def statistic_named(name, correction):
+def statistic_named(name, correction, among=STATISTICS):
     """The statistic of that name, with the correction for chance if it is MICr; a ValueError if there is none."""
-    if not isinstance(name, str) or name not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {name!r}.")
+    if not isinstance(name, str) or name not in among:
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {name!r}.")
     mic_r = MicR(correction)
-    return mic_r if name == mic_r.name else STATISTICS[name]()
+    return mic_r if name == mic_r.name else among[name]()
+
+
+def within_strata(name):
+    """The statistic of that name within public strata; a ValueError if there is none."""
+    able = [other for other, kind in OF_PAIRS.items() if hasattr(kind, "within_strata")]
+    if name not in able:
+        raise ValueError(f"strata must be None with statistic={name!r}: only {' and '.join(map(repr, able))} take any.")
+    return OF_PAIRS[name].within_strata()
 
 
 def check_adds_up(statistic):

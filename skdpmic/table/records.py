@@ -10,6 +10,7 @@ from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.description import Description
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
+from skdpmic.table.strata import StratifiedTarget
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
@@ -18,7 +19,7 @@ class Records(NamedTuple):
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`
-    target: NumericTarget | ClassTarget | None  # None of a table that has none
+    target: NumericTarget | ClassTarget | StratifiedTarget | None  # None of a table that has none
     description: Description | None = None  # what is public about it
     people: People | None = None  # where a person has several rows of X
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody

@@ -12,6 +12,8 @@ class Shape(NamedTuple):
     None where a statistic needs none."""
     rows_per_group: int = 1
     """How many rows a person has, who is what is protected."""
+    is_complete: bool = False
+    """Whether missing values are refused, so that there is no part for them."""
 
     @property
     def n_features(self):

@@ -1,5 +1,7 @@
 """The stratum of each record, by public labels; nothing that is refused is quoted."""
 
+from typing import NamedTuple
+
 import narwhals.stable.v2 as nw
 import numpy as np
 
@@ -7,6 +9,15 @@ from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, refuse_masked
 from skdpmic.table.features import labels_of
 from skdpmic.table.values import OBJECTS, as_codes, is_empty, kind_of, kind_of_labels
+
+
+class StratifiedTarget(NamedTuple):
+    """A numeric target, and the stratum of each record. As sensitive as the data."""
+
+    values: np.ndarray  # (n_samples,)
+    strata: np.ndarray  # (n_samples,), codes
+
+    n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
 def read_strata(strata, categories, n_samples):

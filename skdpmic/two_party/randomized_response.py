@@ -194,7 +194,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
             n=len(parts[0]),
             d=len(parts),
             release="reports",
-            mechanism="randomized response",
+            mechanism="randomized-response",
         )
         draw = partial(self._draw, parts)
         return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)

@@ -29,7 +29,7 @@ from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale
 
 
 class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
-    """Score features that another party reported with :class:`RandomizedResponse` against a target.
+    """Score features that another party reported by randomised response against a target.
 
     For the party that holds the target. The features were protected before they came here, so nothing that is done with
     the reports costs their party anything. Nothing goes back to it. **Without `epsilon`, the target is not protected:
@@ -84,7 +84,7 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     See Also
     --------
     RandomizedResponse : Makes the reports.
-    distance_correlation_laplace : Where one trusted party has both columns.
+    private_score : Where one trusted party has both columns.
 
     Notes
     -----

@@ -16,9 +16,8 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     dp_mic_classif,
-    kendall_laplace,
-    mic_r_laplace,
     private_bounds,
+    private_score,
 )
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
@@ -95,9 +94,9 @@ def test_the_canary_is_found_in_what_a_library_left_behind(monkeypatch):
     def library(value):
         raise ValueError("no")
 
-    monkeypatch.setattr(sys.modules["skdpmic.pairs.ranks"], "check_pair", lambda x, y, **_: library(x))
+    monkeypatch.setattr(sys.modules["skdpmic.selection.private_score"], "check_pair", lambda x, y, **_: library(x))
     with pytest.raises(ValueError, match="no") as caught:
-        kendall_laplace([TEXT], SHARES, epsilon=1)
+        private_score([TEXT], SHARES, statistic="kendall", epsilon=1)
     with pytest.raises(AssertionError):
         assert_says_nothing(caught.value)
 
@@ -248,7 +247,7 @@ WAYS_OF_TARGETS = {
     "forward": lambda y: PrivateForwardSelector(k=1).fit(X, y),
     "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1))._read_target(y, N),
     "bounds": lambda y: private_bounds(y, epsilon=9),
-    "pair": lambda y: mic_r_laplace(SHARES, y, ((0, 1), (0, 1)), epsilon=1),
+    "pair": lambda y: private_score(SHARES, y, bounds=((0, 1), (0, 1)), epsilon=1),
     "strata": lambda y: read_strata(y, [0, 1], N),
     "search": lambda y: PrivateGridSearch(DPMICSelector(k=1, **PUBLIC), {"k": [1, 2]}, epsilon=1).fit(X, y),
 }

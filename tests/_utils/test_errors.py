@@ -13,15 +13,11 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     characteristic_matrix,
-    chatterjee_laplace,
     mic_cross,
     mic_e,
-    mic_e_laplace,
     mic_pairs,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
-    mtv_r_laplace,
+    private_score,
 )
 from skdpmic._utils.errors import public_messages, without_data
 from skdpmic.counting import RangeGridSketch
@@ -156,11 +152,13 @@ PAIR_READERS = {
     "mic_r": lambda x, y, ledger: mic_r(x, y, **BOTH),
     "mic_e": lambda x, y, ledger: mic_e(x, y),
     "characteristic_matrix": lambda x, y, ledger: characteristic_matrix(x, y),
-    "mic_r_laplace": lambda x, y, ledger: mic_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "mic_r_geometric": lambda x, y, ledger: mic_r_geometric(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "mic_e_laplace": lambda x, y, ledger: mic_e_laplace(x, y, epsilon=1, ledger=ledger),
-    "mtv_r_laplace": lambda x, y, ledger: mtv_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "chatterjee_laplace": lambda x, y, ledger: chatterjee_laplace(x, y, epsilon=1, ledger=ledger),
+    "private mic_r": lambda x, y, ledger: private_score(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "private mic_r, geometric": lambda x, y, ledger: private_score(
+        x, y, mechanism="geometric", epsilon=1, ledger=ledger, **BOTH
+    ),
+    "private mic_e": lambda x, y, ledger: private_score(x, y, statistic="mic_e", epsilon=1, ledger=ledger),
+    "private mtv_r": lambda x, y, ledger: private_score(x, y, statistic="mtv_r", epsilon=1, ledger=ledger, **BOTH),
+    "private chatterjee": lambda x, y, ledger: private_score(x, y, statistic="chatterjee", epsilon=1, ledger=ledger),
 }
 
 

@@ -184,14 +184,14 @@ for x, y in (
     (*X.T,), X.T.astype(np.float32), (X > 0.5).T, X.T.tolist(), X[::-1].T, frozen.T, (frame["a"], frame["b"])
 ):
     for B in (4, 0.6, 60):
-        mic_r(x, y, bounds=bounds, B=B), mic_e(x, y, B=B), mic_r_laplace(x, y, epsilon=1, bounds=bounds, B=B)
+        mic_r(x, y, bounds=bounds, B=B), mic_e(x, y, B=B), private_score(x, y, epsilon=1, bounds=bounds, B=B)
         characteristic_matrix(x, y, B=B), characteristic_matrix(x, y, B=B, statistic="mic_r", bounds=bounds)
-    mic_r_geometric(x, y, epsilon=1, bounds=bounds), mic_e_laplace(x, y, epsilon=1)
-    mtv_r(x, y, bounds=bounds), mtv_r_laplace(x, y, epsilon=1, bounds=bounds, B=8, c=4)
-    for rank_statistic in (kendall_laplace, spearman_laplace, chatterjee_laplace, distance_correlation_laplace):
-        rank_statistic(x, y, epsilon=1)
-    for within_strata in (conditional_kendall_laplace, conditional_spearman_laplace):
-        within_strata(x, y, np.arange(60) % 3, categories=[0, 1], epsilon=1)
+    private_score(x, y, epsilon=1, bounds=bounds, mechanism="geometric")
+    mtv_r(x, y, bounds=bounds), private_score(x, y, epsilon=1, bounds=bounds, B=8, c=4, statistic="mtv_r")
+    for statistic in ("mic_e", "kendall", "spearman", "chatterjee", "distance_correlation"):
+        private_score(x, y, statistic=statistic, epsilon=1)
+    for statistic in ("kendall", "spearman"):
+        private_score(x, y, statistic=statistic, epsilon=1, strata=np.arange(60) % 3, categories=[0, 1])
 for table in (X, frozen):
     mic_pairs(table), mic_cross(table, table)
 for n in (60, 6000):

@@ -21,17 +21,13 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     characteristic_matrix,
-    chatterjee_laplace,
     dp_mic_classif,
     dp_mic_regression,
     mic_cross,
     mic_e,
-    mic_e_laplace,
     mic_pairs,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
-    mtv_r_laplace,
+    private_score,
 )
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.dates import seconds
@@ -83,11 +79,13 @@ PAIR_READERS = {
     "mic_r": lambda x, y, ledger: mic_r(x, y, **BOTH),
     "mic_e": lambda x, y, ledger: mic_e(x, y),
     "characteristic_matrix": lambda x, y, ledger: characteristic_matrix(x, y),
-    "mic_r_laplace": lambda x, y, ledger: mic_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "mic_r_geometric": lambda x, y, ledger: mic_r_geometric(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "mic_e_laplace": lambda x, y, ledger: mic_e_laplace(x, y, epsilon=1, ledger=ledger),
-    "mtv_r_laplace": lambda x, y, ledger: mtv_r_laplace(x, y, epsilon=1, ledger=ledger, **BOTH),
-    "chatterjee_laplace": lambda x, y, ledger: chatterjee_laplace(x, y, epsilon=1, ledger=ledger),
+    "private mic_r": lambda x, y, ledger: private_score(x, y, epsilon=1, ledger=ledger, **BOTH),
+    "private mic_r, geometric": lambda x, y, ledger: private_score(
+        x, y, mechanism="geometric", epsilon=1, ledger=ledger, **BOTH
+    ),
+    "private mic_e": lambda x, y, ledger: private_score(x, y, statistic="mic_e", epsilon=1, ledger=ledger),
+    "private mtv_r": lambda x, y, ledger: private_score(x, y, statistic="mtv_r", epsilon=1, ledger=ledger, **BOTH),
+    "private chatterjee": lambda x, y, ledger: private_score(x, y, statistic="chatterjee", epsilon=1, ledger=ledger),
 }
 
 each_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
@@ -385,7 +383,7 @@ def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
     match = "write dates as numbers in the unit of the column"
     for both in (((0, 1), bounds), (bounds, (0, 1))):
         with pytest.raises(ValueError, match=match):
-            mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=both, ledger=ledger)
+            private_score(X[:, 0], Y, epsilon=1, bounds=both, ledger=ledger)
     assert ledger.spent() == (0.0, 0.0)
 
 

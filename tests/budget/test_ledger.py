@@ -23,9 +23,7 @@ from skdpmic import (
     DPMICSelector,
     dp_mic_classif,
     dp_mic_regression,
-    mic_e_laplace,
-    mic_r_geometric,
-    mic_r_laplace,
+    private_score,
 )
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.privacy.composition import epsilon_of, rho_for
@@ -44,6 +42,11 @@ def table(n=60, d=3):
     return rng.random((n, d)), rng.random(n)
 
 
+def pair():
+    X, y = table()
+    return X[:, 0], y
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "budget.db"
@@ -56,7 +59,7 @@ def test_a_charge_is_written_with_what_when_and_for_how_many(path):
     ledger = BudgetLedger(path, 1.0)
     ledger.charge("a count", 0.25, n=np.int64(60), d=3)
     (entry,) = BudgetLedger(path, 1.0).entries()
-    assert entry._replace(when=None) == ("a count", None, 0.25, 0.0, 60, 3, None)
+    assert entry._replace(when=None) == ("a count", None, 0.25, 0.0, 60, 3, *[None] * 6)
     when = datetime.fromisoformat(entry.when)
     assert when.utcoffset() == timedelta(0)
     assert abs(when.timestamp() - time.time()) < 60
@@ -170,13 +173,10 @@ FITS = {
     "sketch": lambda ledger: DPMICScorer(epsilon=0.5, ledger=ledger).fit_sketch(
         DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
     ),
-    "pair of counts": lambda ledger: mic_r_geometric(
-        table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
+    "pair": lambda ledger: private_score(*pair(), epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger),
+    "pair of counts": lambda ledger: private_score(
+        *pair(), mechanism="geometric", epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
     ),
-    "pair": lambda ledger: mic_r_laplace(
-        table()[0][:, 0], table()[1], epsilon=0.5, bounds=((0, 1), (0, 1)), ledger=ledger
-    ),
-    "pair of ranks": lambda ledger: mic_e_laplace(table()[0][:, 0], table()[1], epsilon=0.5, ledger=ledger),
 }
 
 
@@ -283,15 +283,6 @@ def test_what_is_refused_without_looking_at_the_data_is_not_charged(path, bad):
     ):
         with pytest.raises((ValueError, UserWarning)):
             release()
-    assert ledger.entries() == []
-
-
-@pytest.mark.parametrize("function", [mic_r_laplace, mic_r_geometric, mic_e_laplace])
-def test_a_seed_that_is_none_is_not_charged(path, function):
-    ledger, (X, y) = BudgetLedger(path, 1.0), table()
-    bounds = {} if function is mic_e_laplace else {"bounds": ((0, 1), (0, 1))}
-    with pytest.raises(ValueError, match="random_state must be None, an int"):
-        function(X[:, 0], y, epsilon=0.5, ledger=ledger, random_state="seed", **bounds)
     assert ledger.entries() == []
 
 

@@ -59,12 +59,12 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [1, 7])
+@pytest.mark.parametrize("version", [2, 7])
 def test_a_ledger_of_another_format_is_refused(path, version):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 2"):
+    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 3"):
         BudgetLedger(path, 1.0)
 
 
@@ -110,8 +110,11 @@ def test_a_ledger_in_a_folder_that_does_not_exist_is_refused(tmp_path):
 def filled(path, n_entries=20):
     """A ledger with charges of all kinds."""
     ledger = BudgetLedger(path, 1000.0, 0.5)
+    released = {"statistic": "mtv_r", "release": "support", "mechanism": "one-shot"}
     for i in range(n_entries):
-        ledger.charge(f"charge {i}" * 20, 1 + i / 10, i % 3 * 1e-7, rho=0.25 if i % 3 else None, n=100 + i, d=i)
+        numbers = {"rho": 0.25 if i % 3 else None, "n": 100 + i, "d": i, "k": i // 2}
+        own = ledger.for_purpose("a report") if i % 3 else ledger
+        own.charge(f"charge {i}" * 15, 1 + i / 10, i % 3 * 1e-7, **numbers, **released if i % 2 == 0 else {})
     return ledger
 
 
@@ -196,6 +199,11 @@ def test_a_page_that_a_charge_could_get_lost_in_is_an_error_now(path):
         ("UPDATE entries SET rho = NULL WHERE id = 3", "entry 3 was changed or lost"),
         ("UPDATE entries SET what = 'Charge 2' WHERE id = 3", "entry 3 was changed or lost"),
         ("UPDATE entries SET n = NULL WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET statistic = 'mic_r' WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET release = 'scores' WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET mechanism = 'exponential' WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET k = 2 WHERE id = 3", "entry 3 was changed or lost"),
+        ("UPDATE entries SET purpose = 'another report' WHERE id = 3", "entry 3 was changed or lost"),
         ("DELETE FROM entries WHERE id = 1", "entry 1 was changed or lost"),
         ("DELETE FROM entries WHERE id = 3", "entry 3 was changed or lost"),
         ("DELETE FROM entries WHERE id = 5", "what follows entry 4 was changed or lost"),
@@ -226,7 +234,8 @@ def test_an_error_says_what_was_changed(path, change, message):
 def test_an_older_entry_in_the_place_of_a_newer_one_is_noticed(path):
     ledger = filled(path, 5)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for column in ("what", "time", "epsilon", "delta", "n", "d", "rho", "digest"):
+        columns = [column for _, column, *_ in connection.execute("PRAGMA table_info(entries)")]
+        for column in columns[1:]:  # all but the number
             connection.execute(
                 f"UPDATE entries SET {column} = (SELECT {column} FROM entries WHERE id = 2) WHERE id = 5"
             )
@@ -238,12 +247,15 @@ def test_whatever_can_be_charged_can_be_read_again(path):
     ledger = BudgetLedger(path, 1e300, -0.0)
     for what in ("", "\0after", "\U0001f600 \u0378 'quoted'\n", 7):
         for n in (None, 0, -1, 2**63 - 1):
-            ledger.charge(what, 5e-100, -0.0, rho=-0.0, n=n)
+            own = ledger.for_purpose(what) if what and what != 7 else ledger
+            own.charge(what, 5e-100, -0.0, rho=-0.0, n=n, k=n, statistic=what, release=what, mechanism=what)
     for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
         ledger.charge("large and small", epsilon)
     assert len(BudgetLedger.open(path).entries()) == 21
     with pytest.raises(ValueError, match="surrogates"):
         ledger.charge("\ud800", 1.0)
+    with pytest.raises(ValueError, match="surrogates"):
+        ledger.for_purpose("\ud800").charge("x", 1.0)
     assert len(ledger.entries()) == 21
 
 
@@ -402,7 +414,7 @@ def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_na
     through_mount = BudgetLedger.open(mounted / path.name)
     assert through_mount.path != ledger.path
     with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
-        file.append(ledger_file.LedgerEntry("x", "now", 0.5, 0.0, None, None, None))
+        file.append(ledger_file.LedgerEntry("x", "now", 0.5, 0.0))
         assert journal_of(path).exists()
         monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
         assert through_mount.spent() == (0.0, 0.0)

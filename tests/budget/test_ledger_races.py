@@ -24,12 +24,12 @@ def path(tmp_path):
 class TwoSteps(BudgetLedger):
     """What must not be: the total is read in one transaction, and the charge written in another."""
 
-    def charge(self, what, epsilon, delta=0.0, *, rho=None, n=None, d=None):
+    def charge(self, what, epsilon, delta=0.0, **numbers):
         costs = [Cost(entry.epsilon) for entry in self.entries()]
         if not self._filter().accepts([*costs, Cost(epsilon)]):
             raise BudgetError("full")
         with self._open_file("IMMEDIATE") as file:
-            file.append(LedgerEntry(what, "", epsilon, delta, n, d, rho))
+            file.append(LedgerEntry(what, "", epsilon, delta))
 
 
 class Deferred(BudgetLedger):

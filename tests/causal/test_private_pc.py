@@ -319,12 +319,12 @@ def test_rows_of_a_person_that_repeat_one_another_are_no_evidence():
 # --- Cost, and what is refused before it ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind, what", [("numeric", "kendall"), ("boolean", "two-way tables")])
-def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, what, tmp_path):
+@pytest.mark.parametrize("kind, released", [("numeric", "kendall, matrix of 4"), ("boolean", "tables of 4")])
+def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, released, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
     PrivatePC(epsilon=0.5, delta=1e-6, ledger=ledger).fit(KINDS[kind][1])
     (entry,) = ledger.entries()
-    assert (entry.what, entry.epsilon, entry.delta) == (f"PrivatePC, {what}, gaussian", 0.5, 1e-6)
+    assert (str(entry), entry.epsilon, entry.delta) == (f"PrivatePC, {released}, gaussian", 0.5, 1e-6)
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), len(KINDS[kind][1]), 4)
 
 

@@ -237,7 +237,7 @@ def test_a_ledger_is_charged_once_with_the_rho_of_the_release(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
     PrivateCorrelation(epsilon=0.5, delta=1e-6, ledger=ledger).fit(X)
     (entry,) = ledger.entries()
-    assert (entry.what, entry.epsilon, entry.delta) == ("PrivateCorrelation, kendall, gaussian", 0.5, 1e-6)
+    assert (entry.what, entry.epsilon, entry.delta) == ("PrivateCorrelation", 0.5, 1e-6)
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), N, D)
 
 

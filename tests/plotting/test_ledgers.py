@@ -36,12 +36,20 @@ def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot
     np.testing.assert_allclose(bars(display), [(0, 0.1), (0.1, 0.35), (0.35, 0.65)])
     assert costs(display) == ["ε = 0.1", "ε = 0.25", "ε = 0.3"]
     assert labels(display)[::2] == ["means", "means"]
-    assert len(labels(display)[1].replace("\\", "")) == 36
+    assert len(labels(display)[1].replace("\\", "")) == 44
     assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b> long long")
     assert display.ax_.get_title() == "ε = 0.65 of 1 spent"
     assert display.limit_.get_xdata() == [1.0, 1.0]
     assert display.ax_.get_xlim()[1] > 1
     display.figure_.canvas.draw()
+
+
+def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
+    released = {"statistic": "mtv_r", "release": "support", "mechanism": "one-shot"}
+    ledger.for_purpose("$ report").charge("DPMICSelector", 0.1, n=500, d=100, k=5, **released)
+    assert labels(LedgerDisplay.from_ledger(ledger))[-1] == (
+        "\\$ report: DPMICSelector\nmtv_r, names of 5 of 100, one-shot"
+    )
 
 
 def test_over_time_the_curve_rises_when_something_was_spent(pyplot, ledger):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from skdpmic import DPMICScorer, PrivacyLeakWarning, mic_e_laplace, mic_r, mic_r_laplace
+from skdpmic import DPMICScorer, PrivacyLeakWarning, mic_r, private_score
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import (
@@ -30,11 +30,11 @@ seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one
 
 
 def with_exact_noise(x, y, source, epsilon=EPSILON):
-    return mic_r_laplace(x, y, epsilon=epsilon, random_state=source, B=4, c=1, **BOUNDS)
+    return private_score(x, y, epsilon=epsilon, random_state=source, B=4, c=1, **BOUNDS)
 
 
 def with_exact_noise_on_ranks(x, y, source, epsilon=EPSILON):
-    return mic_e_laplace(x, y, epsilon=epsilon, random_state=source, B=4)
+    return private_score(x, y, statistic="mic_e", epsilon=epsilon, random_state=source, B=4)
 
 
 def with_float_noise(x, y, source, epsilon=EPSILON):

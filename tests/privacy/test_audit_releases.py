@@ -11,11 +11,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, mic_e_laplace, mic_r_laplace
+from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
+from tests.statistics.ranks.test_sensitivity import corner
 
 ALPHA = 1e-2
 EPSILON = 1.0
@@ -63,14 +64,25 @@ def zigzag(n=40):
 # --- Releases: functions of a table and a source of noise -------------------------------------------------------
 
 
-def release_mic_r_laplace(table, source, epsilon=EPSILON):
+def release_mic_r_of_a_pair(table, source, epsilon=EPSILON):
     X, y = table
-    return mic_r_laplace(X[:, 0], y, epsilon=epsilon, random_state=source, **PAIR)
+    return private_score(X[:, 0], y, epsilon=epsilon, random_state=source, **PAIR)
 
 
-def release_mic_e_laplace(table, source, epsilon=EPSILON):
+def release_mtv_r_of_a_pair(table, source, epsilon=EPSILON):
     X, y = table
-    return mic_e_laplace(X[:, 0], y, epsilon=epsilon, B=8, c=1, random_state=source)
+    public = {"statistic": "mtv_r", "bounds": ((0, 1), (0, 1))}
+    return private_score(X[:, 0], y, epsilon=epsilon, random_state=source, **public)
+
+
+def release_mic_e_of_a_pair(table, source, epsilon=EPSILON):
+    X, y = table
+    return private_score(X[:, 0], y, statistic="mic_e", epsilon=epsilon, B=8, c=1, random_state=source)
+
+
+def release_kendall_of_a_pair(table, source, epsilon=EPSILON):
+    x, y = table
+    return private_score(x, y, statistic="kendall", epsilon=epsilon, random_state=source)
 
 
 def release_scores(table, source, epsilon=EPSILON):
@@ -142,8 +154,10 @@ def second_half_is_larger(scores):
 
 AUDITS = {
     # the release, neighbours, event, runs
-    "mic_r_laplace": (release_mic_r_laplace, lone_record, is_zero, 300),
-    "mic_e_laplace": (release_mic_e_laplace, zigzag, is_one, 700),
+    "mic_r of a pair": (release_mic_r_of_a_pair, lone_record, is_zero, 300),
+    "mtv_r of a pair": (release_mtv_r_of_a_pair, lone_record, is_zero, 700),
+    "mic_e of a pair": (release_mic_e_of_a_pair, zigzag, is_one, 700),
+    "kendall of a pair": (release_kendall_of_a_pair, lambda: corner(20), is_one, 300),
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
     "scores of mtv_r": (release_scores_of_mtv_r, lone_record, is_zero, 30),
@@ -189,7 +203,7 @@ def test_half_the_noise_is_found_out(name):
         pytest.param("scores against classes", 4, marks=pytest.mark.slow),
         pytest.param("scores of mtv_r", 4, marks=pytest.mark.slow),
         pytest.param("counts", 4, marks=pytest.mark.slow),
-        pytest.param("mic_r_laplace", 16, marks=pytest.mark.slow),
+        pytest.param("mic_r of a pair", 16, marks=pytest.mark.slow),
     ],
 )
 def test_four_fifths_of_the_noise_are_found_out(name, more_runs):

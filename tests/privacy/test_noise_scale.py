@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import DPMICScorer, PrivateGridSearch, mic_e_laplace, mic_r_geometric, mic_r_laplace
+from skdpmic import (
+    DPMICScorer,
+    PrivateGridSearch,
+    private_score,
+)
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import defaults
@@ -95,17 +99,21 @@ def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, releas
 
 
 PAIRS = {
-    "mic_r_laplace": (
-        partial(mic_r_laplace, bounds=((0, 1), (0, 1)), B=4, c=1),
+    "mic_r": (
+        partial(private_score, bounds=((0, 1), (0, 1)), B=4, c=1),
         mic_r_sensitivity,
         closed_plan(4, 1, "reduced"),
     ),
-    "mic_r_laplace without correction": (
-        partial(mic_r_laplace, bounds=((0, 1), (0, 1)), B=4, c=1, correction=None),
+    "mic_r without correction": (
+        partial(private_score, bounds=((0, 1), (0, 1)), B=4, c=1, correction=None),
         mic_r_sensitivity,
         continuous_plan(4, 1, "reduced"),
     ),
-    "mic_e_laplace": (partial(mic_e_laplace, B=8, c=1), lambda n: mic_e_sensitivity(n, 8), mass_plan(8, 1)),
+    "mic_e": (
+        partial(private_score, statistic="mic_e", B=8, c=1),
+        lambda n: mic_e_sensitivity(n, 8),
+        mass_plan(8, 1),
+    ),
 }
 
 
@@ -133,7 +141,7 @@ def test_the_noise_of_a_table_is_two_tables_over_epsilon(monkeypatch):
 
     monkeypatch.setattr(geometric, "discrete_laplace", draw)
     x, y = np.random.default_rng(0).random((2, 100))
-    mic_r_geometric(x, y, epsilon=0.3, bounds=((0, 1), (0, 1)))
+    private_score(x, y, mechanism="geometric", epsilon=0.3, bounds=((0, 1), (0, 1)))
     scorer = DPMICScorer(epsilon=0.3, mechanism="geometric", **CONTINUOUS).fit(np.c_[x, x, x], y)
     assert scales == [2 / EPSILON, 2 * 3 / EPSILON]
     assert scorer.noise_scale_ == 20.0
@@ -188,13 +196,13 @@ def looked_up(monkeypatch):
 @pytest.mark.parametrize("epsilon", [0.3, 20.0])
 def test_the_defaults_of_a_pair_are_those_for_its_epsilon(epsilon, looked_up):
     pair = partial(np.random.default_rng(0).random, (2, 100))
-    mic_r_laplace(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
+    private_score(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
     assert looked_up == [("B", 100, epsilon, None, "miller-madow"), ("c", 100, epsilon, None, "miller-madow")]
     looked_up.clear()
-    mic_r_laplace(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)), correction=None)
+    private_score(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)), correction=None)
     assert looked_up == [("B", 100, epsilon, None), ("c", 100, epsilon, None)]
     looked_up.clear()
-    mic_r_geometric(*pair(), epsilon=epsilon, bounds=((0, 1), (0, 1)))
+    private_score(*pair(), mechanism="geometric", epsilon=epsilon, bounds=((0, 1), (0, 1)))
     assert looked_up == [("B", 100, epsilon, None), ("parts", 100, epsilon, None)]
 
 

@@ -10,21 +10,10 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    chatterjee_laplace,
-    conditional_kendall_laplace,
-    conditional_spearman_laplace,
-    distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
-    kendall_laplace,
-    mic_e_laplace,
-    mic_r_geometric,
-    mic_r_laplace,
-    mtv_r_laplace,
-    spearman_laplace,
+    private_score,
 )
-from skdpmic.pairs import mic
-from skdpmic.privacy.mechanisms import LaplaceMechanism
 from tests.select_names import SelectNames
 
 pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
@@ -37,6 +26,11 @@ CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2]}
 def table():
     X = np.random.default_rng(0).random((N, 3))
     return X, X[:, 1] ** 2
+
+
+def pair():
+    X, y = table()
+    return X[:, 1], y
 
 
 def labelled():
@@ -125,28 +119,26 @@ def test_too_large_grids_are_refused_where_records_come_in_pieces(change, messag
 
 
 PAIRS = {
-    "laplace": (mic_r_laplace, {"bounds": ((0, 1), (0, 1))}),
-    "geometric": (mic_r_geometric, {"bounds": ((0, 1), (0, 1))}),
-    "mass": (mic_e_laplace, {}),
+    "laplace": {"bounds": ((0, 1), (0, 1))},
+    "geometric": {"mechanism": "geometric", "bounds": ((0, 1), (0, 1))},
+    "mass": {"statistic": "mic_e"},
 }
 
 
 @pytest.mark.parametrize("change, message", [case for case in TOO_LARGE if "mechanism" not in case[0]])
 @pytest.mark.parametrize("name", PAIRS)
 def test_too_large_grids_of_a_pair_are_refused(name, change, message, ledger):
-    function, public = PAIRS[name]
     if name == "mass" and "c" in change:
         return  # more master parts than records are as many as records
     with pytest.raises(ValueError, match=message.partition(" ")[0] + " must be at most"):
-        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public, **change)
+        private_score(*pair(), epsilon=1, ledger=ledger, **PAIRS[name], **change)
     assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("correction", ["none", 1, True, np.array(["miller-madow"])])
 def test_a_correction_that_does_not_exist_is_refused_for_a_pair(correction, ledger):
-    function, public = PAIRS["laplace"]
     with pytest.raises(ValueError, match="correction must be None or 'miller-madow', got"):
-        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, correction=correction, **public)
+        private_score(*pair(), epsilon=1, ledger=ledger, correction=correction, **PAIRS["laplace"])
     assert ledger.entries() == []
 
 
@@ -171,9 +163,8 @@ def test_too_large_grids_are_refused_in_a_private_search(change, message, ledger
     assert ledger.entries() == []
 
 
-def test_a_mass_partition_takes_any_c(ledger):
-    x, y = table()[0][:, 1], table()[1]
-    here, there = (mic_e_laplace(x, y, epsilon=math.inf, c=c, ledger=None) for c in (N, 1e300))
+def test_a_mass_partition_takes_any_c():
+    here, there = (private_score(*pair(), statistic="mic_e", epsilon=math.inf, c=c) for c in (N, 1e300))
     assert here == there
 
 
@@ -220,47 +211,31 @@ def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
 @pytest.mark.parametrize(
     "name, broken",
     [
-        *[("laplace", broken) for broken in ("continuous_grids", "rounding_error", "entropy_table", "laplace_noise")],
-        *[("mass", broken) for broken in ("mass_plan", "rounding_error", "entropy_table", "laplace_noise")],
-        *[("geometric", broken) for broken in ("resolve_parts", "TableScorer", "GeometricMechanism")],
+        ("laplace", "mic.mic_r.continuous_grids"),
+        ("laplace", "mic.mic_r.rounding_error"),
+        ("laplace", "mic.statistic.entropy_table"),
+        ("laplace", "measure.grid_sensitivity"),
+        ("mass", "mic.rank_grids.mass_plan"),
+        ("mass", "mic.rank_grids.rounding_error"),
+        ("mass", "mic.rank_grids.entropy_table"),
+        ("mass", "mic.rank_grids.grid_sensitivity"),
+        ("geometric", "mic.statistic.resolve_parts"),
+        ("geometric", "mic.statistic.TableScorer"),
+        ("geometric", "mic.noisy_tables.GeometricMechanism.for_budget"),
     ],
 )
 def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledger, monkeypatch):
-    function, public = PAIRS[name]
-    if broken.endswith("Mechanism"):
-        monkeypatch.setattr(getattr(mic, broken), "for_budget", out_of_memory)
-    else:
-        monkeypatch.setattr(mic, broken, out_of_memory)
+    monkeypatch.setattr(f"skdpmic.statistics.{broken}", out_of_memory)
     with pytest.raises(MemoryError):
-        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
-    assert ledger.entries() == []
-
-
-@pytest.mark.parametrize(
-    "function, public",
-    [
-        (mtv_r_laplace, {"bounds": ((0, 1), (0, 1))}),
-        (kendall_laplace, {}),
-        (spearman_laplace, {}),
-        (chatterjee_laplace, {}),
-        (distance_correlation_laplace, {}),
-        (conditional_kendall_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
-        (conditional_spearman_laplace, {"strata": labelled()[1], "categories": [0, 1]}),
-    ],
-)
-def test_the_noise_of_every_pair_is_made_before_the_charge(function, public, ledger, monkeypatch):
-    monkeypatch.setattr(LaplaceMechanism, "for_budget", out_of_memory)
-    with pytest.raises(MemoryError):
-        function(table()[0][:, 1], table()[1], epsilon=1, ledger=ledger, **public)
+        private_score(*pair(), epsilon=1, ledger=ledger, **PAIRS[name])
     assert ledger.entries() == []
 
 
 def test_mtv_r_is_never_given_more_parts_than_are_of_use(ledger):
-    x, y = table()[0][:, 1], table()[1]
-    public = {"bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
-    assert mtv_r_laplace(x, y, c=1e300, **public) == mtv_r_laplace(x, y, c=10_000, **public)
+    public = {"statistic": "mtv_r", "bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
+    assert private_score(*pair(), c=1e300, **public) == private_score(*pair(), c=10_000, **public)
     with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60, got 1e\\+300"):
-        mtv_r_laplace(x, y, B=1e300, ledger=ledger, **public)
+        private_score(*pair(), B=1e300, ledger=ledger, **public)
     assert ledger.entries() == []
 
 

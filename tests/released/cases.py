@@ -19,20 +19,11 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     PrivateSelectKBest,
-    chatterjee_laplace,
-    conditional_kendall_laplace,
-    conditional_spearman_laplace,
-    distance_correlation_laplace,
     dp_mic_classif,
     dp_mic_regression,
-    kendall_laplace,
-    mic_e_laplace,
-    mic_r_geometric,
-    mic_r_laplace,
-    mtv_r_laplace,
     plan_release,
     private_bounds,
-    spearman_laplace,
+    private_score,
 )
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
@@ -300,31 +291,29 @@ for statistic, which in STATISTICS.items():
 
 BOTH = {"bounds": ((0, 1), (0, 1))}
 PAIRS = {
-    "mic_r": (mic_r_laplace, BOTH),
-    "mic_r of the paper": (mic_r_laplace, BOTH | {"correction": None, "B": 16, "c": 2}),
-    "mic_r, geometric": (mic_r_geometric, BOTH),
-    "mic_e": (mic_e_laplace, {}),
-    "mtv_r": (mtv_r_laplace, BOTH),
-    "kendall": (kendall_laplace, {}),
-    "spearman": (spearman_laplace, {}),
-    "chatterjee": (chatterjee_laplace, {}),
-    "distance_correlation": (distance_correlation_laplace, {}),
+    "mic_r": BOTH,
+    "mic_r of the paper": BOTH | {"correction": None, "B": 16, "c": 2},
+    "mic_r, geometric": BOTH | {"mechanism": "geometric"},
+    "mic_e": {"statistic": "mic_e"},
+    "mtv_r": BOTH | {"statistic": "mtv_r"},
+    **{statistic: {"statistic": statistic} for statistic in RANKS},
 }
-for name, (pair, public) in PAIRS.items():
+for name, parameters in PAIRS.items():
 
-    def one_pair(pair=pair, public=public):
+    def one_pair(public=SEED | parameters):
         X, y = numbers()
-        return [plain(pair(X[:, j], y, epsilon=epsilon, **SEED, **public)) for j in (0, 1) for epsilon in (1, math.inf)]
+        return [plain(private_score(X[:, j], y, epsilon=e, **public)) for j in (0, 1) for e in (1, math.inf)]
 
     case("pair", name)(one_pair)
-for name, pair in {"kendall": conditional_kendall_laplace, "spearman": conditional_spearman_laplace}.items():
+for statistic in ("kendall", "spearman"):
 
-    def within_strata(pair=pair):
+    def one_pair_within_strata(statistic=statistic):
         X, y = numbers()
-        strata = ["abc"[int(3 * value)] for value in X[:, 2]]
-        return [plain(pair(X[:, 1], y, strata, categories=["a", "b"], epsilon=e, **SEED)) for e in (1, math.inf)]
+        public = {"strata": ["abc"[int(3 * value)] for value in X[:, 2]], "categories": ["a", "b"], **SEED}
+        scores = [private_score(X[:, 1], y, statistic=statistic, epsilon=e, **public) for e in (1, math.inf)]
+        return list(map(plain, scores))
 
-    case("pair within strata", name)(within_strata)
+    case("pair within strata", statistic)(one_pair_within_strata)
 
 
 # --- Matrices, causes, two parties, bounds, searches ------------------------------------------------------------------
@@ -434,8 +423,8 @@ def _():
         PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
         RandomizedResponse(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)
         private_bounds(X, epsilon=2, **paid)
-        for pair, public in PAIRS.values():
-            pair(X[:, 0], y, epsilon=0.25, **public, **paid)
+        for public in PAIRS.values():
+            private_score(X[:, 0], y, epsilon=0.25, **public, **paid)
         steps = make_pipeline(DPMICSelector(epsilon=2, statistic="mtv_r", **paid, **NUMERIC), LinearRegression())
         PrivateGridSearch(steps, {"dpmicselector__k": [1, 2]}, epsilon=5, n_subsets=5, **paid).fit(X, y)
         entries = paid["ledger"].entries()

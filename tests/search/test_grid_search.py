@@ -336,7 +336,7 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
         pipeline(ledger=ledger), {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}, epsilon=0.1, ledger=ledger
     ).fit(*table())
     choice, refit = ledger.entries()
-    assert (choice.what, choice.epsilon, choice.n) == ("PrivateGridSearch, choice", 0.1, 240)
+    assert (str(choice), choice.epsilon, choice.n) == ("PrivateGridSearch, choice, one-shot", 0.1, 240)
     assert refit.epsilon == search.best_params_["select__epsilon"]
     assert refit.n == 240
     assert search.privacy_spent_ == ledger.spent()
@@ -389,7 +389,7 @@ def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
     search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_subsets=10)
     with pytest.raises(BudgetError):
         search.fit(*table())
-    assert [entry.what for entry in ledger.entries()] == ["PrivateGridSearch, choice"] * 2
+    assert [entry.release for entry in ledger.entries()] == ["choice"] * 2
     assert (search.best_params_, search.best_index_, search.n_subsets_) == ({"model__n_neighbors": 5}, 0, 10)
     assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
     assert search.privacy_spent_ == (1.0, 0.0)

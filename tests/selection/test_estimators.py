@@ -21,9 +21,7 @@ from skdpmic import (
     dp_mic_classif,
     dp_mic_regression,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
-    mtv_r_laplace,
+    private_score,
 )
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
@@ -31,6 +29,7 @@ from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.mic_r import AgainstClasses
 from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.registry import STATISTICS
 from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -119,15 +118,12 @@ def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
 
 
 @seeded
-def test_one_pair_function_is_the_scorer_of_one_feature(table):
+def test_the_private_score_of_a_pair_is_the_scorer_s_of_one_feature(table):
     X, y = table
-    one = mic_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=0)
-    assert one == DPMICScorer(epsilon=1, random_state=0, **PUBLIC).fit(X[:, [2]], y).scores_[0]
-    two = mtv_r_laplace(X[:, 2], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=0)
-    assert two == DPMICScorer(epsilon=1, random_state=0, statistic="mtv_r", **PUBLIC).fit(X[:, [2]], y).scores_[0]
-    for correction in (None, "miller-madow"):
-        arguments = {"bounds": ((0, 1), (0, 1)), "B": 0.6, "c": 5, "correction": correction}
-        assert mic_r_laplace(X[:, 2], y, epsilon=math.inf, **arguments) == mic_r(X[:, 2], y, **arguments)
+    for which in (*({"statistic": name} for name in STATISTICS), {"mechanism": "geometric"}):
+        public = {"epsilon": 1, "random_state": 5, **which}
+        alone = private_score(X[:, 2], y, bounds=((0, 1), (0, 1)), **public)
+        assert alone == DPMICScorer(**public, **PUBLIC).fit(X[:, [2]], y).scores_[0]
 
 
 def test_function_forms_return_the_scores(table):
@@ -183,14 +179,6 @@ def test_geometric_tables_count_every_record_once_and_are_forgotten_by_the_next_
         expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
         np.testing.assert_array_equal(scorer.noisy_counts_[j], expected)
     assert not hasattr(scorer.set_params(mechanism="laplace").fit(X, y), "noisy_counts_")
-
-
-@seeded
-def test_one_pair_geometric_function_is_the_scorer_of_one_feature(table):
-    X, y = table
-    scorer = DPMICScorer(mechanism="geometric", random_state=5, **PUBLIC).fit(X[:, :1], y)
-    alone = mic_r_geometric(X[:, 0], y, epsilon=1, bounds=((0, 1), (0, 1)), random_state=5)
-    assert scorer.scores_.tolist() == [alone]
 
 
 @pytest.mark.parametrize("estimator", [DPMICScorer, partial(DPMICSelector, k=2)])

@@ -394,7 +394,7 @@ def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, 
 def test_more_rows_than_a_kernel_takes_are_refused_before_the_charge(ledger, monkeypatch):
     monkeypatch.setattr(ranks, "MAX_RECORDS", 3 * 250 - 1)
     scorer = DPMICScorer(statistic="kendall", ledger=ledger, max_rows_per_group=3)
-    with pytest.raises(ValueError, match="X must have at most 749 samples, got n_samples=750"):
+    with pytest.raises(ValueError, match="scores can be computed of at most 749 records, got n_samples=750"):
         scorer.fit(X, Y, GROUPS)
     assert ledger.entries() == []
     scorer.set_params(max_rows_per_group=2).fit(X, Y, GROUPS)

@@ -18,11 +18,9 @@ from skdpmic import (
     PrivateGridSearch,
     dp_mic_regression,
     mic_cross,
-    mic_e_laplace,
     mic_pairs,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
+    private_score,
 )
 from skdpmic.counting import RangeGridSketch
 
@@ -162,7 +160,7 @@ def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
         DPMICScorer(ledger=ledger, bounds={"age": (0, 1), "pay": pair}, target_bounds=(0, 1)).fit(FRAME, Y)
     for bounds in (((0, 1), pair), (pair, (0, 1)), pair):
         with pytest.raises(ValueError, match=r"bounds (of . )?must be (a pair of numbers|.*x_lo, x_hi)"):
-            mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=bounds, ledger=ledger)
+            private_score(X[:, 0], Y, epsilon=1, bounds=bounds, ledger=ledger)
     if not isinstance(pair, dict):
         with pytest.raises(ValueError, match=r"bounds must be \(lower, upper\)"):
             mic_pairs(X, statistic="mic_r", bounds=pair)
@@ -203,11 +201,10 @@ def test_numbers_that_no_float_holds_are_refused(name, number, ledger):
         with pytest.raises(ValueError, match=f"{name} must be"):
             RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=2, **{"B": 9} | {name: number})
     if name != "delta":
-        both = {"bounds": ((0, 1), (0, 1))}
-        for function, options in ((mic_r_laplace, both), (mic_r_geometric, both), (mic_e_laplace, {})):
-            arguments = {"epsilon": 1.0, "ledger": ledger, **options} | {name: number}
+        for which in ({"statistic": "mic_r"}, {"statistic": "mic_e"}, {"mechanism": "geometric"}):
+            arguments = {"epsilon": 1.0, "ledger": ledger, "bounds": ((0, 1), (0, 1)), **which} | {name: number}
             with pytest.raises(ValueError, match=f"{name} must be"):
-                function(X[:, 0], Y, **arguments)
+                private_score(X[:, 0], Y, **arguments)
     assert ledger.spent() == (0.0, 0.0)
 
 
@@ -275,7 +272,7 @@ def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
         with pytest.raises(ValueError, match=message):
             DPMICScorer(**public | change).fit(FRAME, Y)
     with pytest.raises(ValueError, match=message):
-        mic_r_laplace(X[:, 0], Y, epsilon=1, bounds=(wide, (0, 1)), ledger=ledger)
+        private_score(X[:, 0], Y, epsilon=1, bounds=(wide, (0, 1)), ledger=ledger)
     assert ledger.spent() == (0.0, 0.0)
 
 

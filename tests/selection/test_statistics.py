@@ -194,7 +194,7 @@ def test_the_cost_is_the_same_whatever_the_statistic(name, tmp_path):
     scorer.fit(*table())
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.n, entry.d) == (0.25, N, D)
-    assert entry.what == f"DPMICScorer, {name}, laplace"
+    assert str(entry) == f"DPMICScorer, {name}, scores of {D}, laplace"
     assert scorer.privacy_spent_ == (0.25, 0.0)
     search = GridSearchCV(make_pipeline(scorer, LinearRegression()), {"linearregression__fit_intercept": [True]}, cv=2)
     assert search_cost(search).epsilon == 0.5

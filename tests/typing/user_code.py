@@ -20,18 +20,14 @@ from skdpmic import (
     PrivateGridSearch,
     PrivateSelectKBest,
     characteristic_matrix,
-    conditional_kendall_laplace,
-    conditional_spearman_laplace,
     dp_mic_classif,
-    kendall_laplace,
     mic_e,
     mic_pairs,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
     mtv_r,
     plan_release,
     private_bounds,
+    private_score,
     search_cost,
 )
 from skdpmic.causal import PrivatePC
@@ -101,23 +97,21 @@ def functions(ledger: BudgetLedger) -> None:
     assert_type(mic_r(X[:, 0], y.tolist(), bounds=PAIR, correction="miller-madow"), float)
     assert_type(mtv_r(X[:, 0], y, bounds=PAIR), float)
     assert_type(mic_e(y, y, B=0.5), float)
-    assert_type(mic_r_laplace(y, y, epsilon=1, bounds=PAIR, B=100, ledger=ledger), float)
-    assert_type(mic_r_geometric(y, y, epsilon=1.0, bounds=PAIR, B="auto"), float)
-    assert_type(kendall_laplace(y, y, epsilon=np.float64(1)), float)
-    assert_type(conditional_kendall_laplace(y, y, ["a"] * 10, categories=["a", "b"], epsilon=1, ledger=ledger), float)
-    assert_type(conditional_spearman_laplace(y, y, y > 0, categories=(False, True), epsilon=0.5), float)
+    assert_type(private_score(y, y, epsilon=1, bounds=PAIR, B=100, ledger=ledger), float)
+    assert_type(private_score(y, y.tolist(), epsilon=np.float64(1), mechanism="geometric", bounds=PAIR), float)
+    assert_type(private_score(y, y, statistic="kendall", epsilon=1, strata=y > 0, categories=(False, True)), float)
     assert_type(dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1], statistic="mtv_r"), NDArray[np.float64])
     assert_type(characteristic_matrix(y, y).best_grid().counts, np.ndarray)
     mic_pairs(X, statistic="mic_r", bounds=(0, 1), n_jobs=2)
-    scored: Callable[..., float] = mic_r_laplace
+    scored: Callable[..., float] = private_score
     scored(y, y)
 
     mic_r(y, y)  # type: ignore[call-arg]
     mic_r(y, y, bounds=PAIR, master="fine")  # type: ignore[arg-type]
     mic_e(y, y, B="auto")  # type: ignore[arg-type]
-    mic_r_laplace(y, y, bounds=PAIR)  # type: ignore[call-arg]
-    kendall_laplace(y, y, epsilon=None)  # type: ignore[arg-type]
-    conditional_kendall_laplace(y, y, y, epsilon=1)  # type: ignore[call-arg]
+    private_score(y, y, bounds=PAIR)  # type: ignore[call-arg]
+    private_score(y, y, epsilon=None)  # type: ignore[arg-type]
+    private_score(y, y, epsilon=1, mechanism="gaussian")  # type: ignore[arg-type]
     dp_mic_classif(X, y, epsilon=1)  # type: ignore[call-arg]
 
 
@@ -125,6 +119,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     ledger = BudgetLedger(Path("ledger.db"), epsilon=3)
     assert_type(ledger.spent(), tuple[float, float])
     assert_type(BudgetLedger.open("ledger.db").entries()[0].epsilon, float)
+    assert_type(ledger.for_purpose("report").entries()[0].purpose, str | None)
     plan = plan_release(n_samples=1000, n_features=3, error=0.1)
     assert_type([row.statistic for row in plan], list[str])
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=100, n_features=3)
@@ -136,6 +131,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
 
     BudgetLedger("ledger.db")  # type: ignore[call-arg]
     BudgetLedger("ledger.db", 1.0, composition="renyi")  # type: ignore[arg-type]
+    ledger.for_purpose(None)  # type: ignore[arg-type]
     ledger.charge(1.0)  # type: ignore[call-arg, arg-type]
     print(ledger.budget)  # type: ignore[attr-defined]
     plan_release(n_samples="many")  # type: ignore[arg-type]

@@ -243,7 +243,7 @@ class AgainstClasses(_Target):
 # --- Rounding -------------------------------------------------------------------------------------------------
 
 
-def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
+def largest_rounding_error(n, scales, n_classes, B, c, correction=None, is_complete=False):
     """Bound on the distance of any score from its exact value, for n records and features of these scales.
 
     Parameters
@@ -254,20 +254,23 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None):
         None for a numeric target.
     B, c, correction
         As in `AgainstNumbers`.
+    is_complete : bool, default=False
+        Whether no number can be missing.
     """
     kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
-    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction)) for kind in kinds)
+    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction, is_complete)) for kind in kinds)
 
 
-def _plan_of(kind, n, n_classes, B, c, correction):
-    """The grids for a nominal feature, or for numbers, with the part for missing values."""
+def _plan_of(kind, n, n_classes, B, c, correction, is_complete):
+    """The grids for a nominal feature, or for numbers, with the part for missing values if there can be any."""
     if kind is not None and n_classes is None:
         return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
     if kind is not None:
         return LabelTables(kind.n_labels, n_classes).plan
     if n_classes is not None:
         return discrete_plan(B, c, n_classes)
-    return continuous_grids(B, c, "reduced", n, correction)[0] + [1, 0, 0]  # kept, as it is called like this
+    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # kept, as it is called like this
+    return plan + np.array([0 if is_complete else 1, 0, 0])
 
 
 # --- The public statistic -------------------------------------------------------------------------------------

@@ -5,10 +5,63 @@ and one record can move a cut across a third of all others. Here every cut lies 
 records alone. Nothing is left of the data but the rank in y of each record, the records in ascending order of x.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.privacy.noise import random_keys
+from skdpmic.statistics.grids.limits import check_B, check_c
 from skdpmic.statistics.mic.mass_partitions import Way
-from skdpmic.statistics.mic.mic_e import largest_of_ways
+from skdpmic.statistics.mic.mic_e import largest_of_ways, mass_plan
+from skdpmic.statistics.mic.mic_r import grid_size
+from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
+
+
+class MicE:
+    """MICe of one pair of variables, with the defaults of the paper."""
+
+    name = "mic_e"
+    needs_ranges = False
+    has_tables = False
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The grids for n records; B and c are the user's."""
+        B = 0.6 if isinstance(B, str) and B == "auto" else B
+        c = 15 if isinstance(c, str) and c == "auto" else c
+        check_B(B, n)
+        check_c(c)
+        return RankGrids(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
+
+
+@dataclass(frozen=True)
+class RankGrids:
+    """MICe over the grids that B and c allow, equal values being put in random order."""
+
+    B: float
+    c: float
+
+    def steps(self, shape):
+        """How far one record can move the score, in steps of the grid that noise is drawn on."""
+        n = shape.n_samples
+        entropy_table(n)  # kept for the score; an error, if n is too large for it
+        return grid_sensitivity(mic_e_sensitivity(n, self.B), rounding_error(n, mass_plan(self.B, self.c)))
+
+    def scorer(self, target, source):
+        """What scores a variable against a target."""
+        return _Scorer(target.values, mass_plan(self.B, self.c), source)
+
+
+class _Scorer:
+    """Scores a variable by ranks. As sensitive as the target."""
+
+    def __init__(self, y, plan, source):
+        self._y, self._plan, self._keys = y, plan, random_keys(len(y), source)
+
+    def score(self, x, scale):
+        """MICe of the variable `x` and the target, in [0, 1]."""
+        return mic_e_of_ranks(ranks_in_y(x, self._y, *self._keys), self._plan, entropy_table(len(x)))
 
 
 def ranks_in_y(x, y, x_ties, y_ties):

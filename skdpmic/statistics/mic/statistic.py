@@ -98,7 +98,8 @@ class MicRGrids(Measure):
 
     def rounding_error(self, shape):
         """In bits."""
-        return largest_rounding_error(shape.n_samples, shape.scales, self.n_classes, self.B, self.c, self.correction)
+        grids = self.n_classes, self.B, self.c, self.correction
+        return largest_rounding_error(shape.n_samples, shape.scales, *grids, shape.is_complete)
 
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target."""

@@ -96,7 +96,7 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
 
     See Also
     --------
-    mtv_r_laplace : The same under differential privacy.
+    private_score : With differential privacy.
     mic_r : Mutual information in place of total variation, over other grids.
 
     Notes

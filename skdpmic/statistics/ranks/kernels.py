@@ -19,6 +19,12 @@ MAX_RECORDS = 2**31 - 1
 # --- Ranks ------------------------------------------------------------------------------------------------------
 
 
+def check_n_records(n):
+    """Raise if sums over so many records could exceed what kernels hold."""
+    if n > MAX_RECORDS:
+        raise ValueError(f"scores can be computed of at most {MAX_RECORDS:,} records, got n_samples={n:,}.")
+
+
 def mid_ranks(values):
     """Twice the mid-rank of each value, less 1: how many values are below it, plus how many are not above it.
 

@@ -16,6 +16,7 @@ from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import NumericTarget
 
@@ -49,8 +50,7 @@ class _RankStatistic(Measure):
 
     def sensitivity(self, shape):
         """How far one person's records can move the score; an error, if there are too many records for it."""
-        if shape.n_samples > ranks.MAX_RECORDS:
-            raise ValueError(f"X must have at most {ranks.MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
+        ranks.check_n_records(shape.n_samples)
         return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
@@ -111,6 +111,7 @@ class Kendall(_OfMidRanks):
     """Kendall's |tau-a|."""
 
     name = "kendall"
+    within_strata = KendallWithinStrata
     most_times_by_ties = 2
     sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
@@ -120,6 +121,7 @@ class Spearman(_OfMidRanks):
     """Spearman's |rho-a|."""
 
     name = "spearman"
+    within_strata = SpearmanWithinStrata
     most_times_by_ties = 4
     sensitivity_of = staticmethod(rank_sensitivity.spearman_sensitivity)
     score = staticmethod(ranks.spearman)

@@ -13,11 +13,9 @@ from skdpmic import (
     dp_mic_classif,
     mic_cross,
     mic_e,
-    mic_e_laplace,
     mic_pairs,
     mic_r,
-    mic_r_geometric,
-    mic_r_laplace,
+    private_score,
 )
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.grids.limits import largest_c, largest_size
@@ -248,9 +246,9 @@ LARGE = {
     "pairs of mic_e": lambda x, y, **sizes: mic_pairs(np.c_[x, y], **sizes),
     "cross mic_r": lambda x, y, **sizes: mic_cross(x[:, None], y[:, None], statistic="mic_r", bounds=UNIT, **sizes),
     "cross mic_e": lambda x, y, **sizes: mic_cross(x[:, None], y[:, None], **sizes),
-    "mic_r_laplace": lambda x, y, **sizes: mic_r_laplace(x, y, epsilon=1, bounds=UNIT, **sizes),
-    "mic_e_laplace": lambda x, y, **sizes: mic_e_laplace(x, y, epsilon=1, **sizes),
-    "mic_r_geometric": lambda x, y, **sizes: mic_r_geometric(x, y, epsilon=1, bounds=UNIT, **sizes),
+    "private mic_r": lambda x, y, **sizes: private_score(x, y, epsilon=1, bounds=UNIT, **sizes),
+    "private mic_e": lambda x, y, **sizes: private_score(x, y, statistic="mic_e", epsilon=1, **sizes),
+    "noisy table": lambda x, y, **sizes: private_score(x, y, mechanism="geometric", epsilon=1, bounds=UNIT, **sizes),
 }
 
 
@@ -270,7 +268,7 @@ def test_master_partitions_of_more_parts_than_records_are_refused_above_a_thousa
     for c in (250.01, 1e12, 1e300):
         with pytest.raises(ValueError, match="c must be at most"):
             LARGE[name](*pair(20), B=20, c=c)
-    if name != "mic_r_geometric":  # whose limit is of a table
+    if name != "noisy table":  # which has a limit of its own
         assert LARGE[name](*pair(20), B=20, c=250) is not None
 
 

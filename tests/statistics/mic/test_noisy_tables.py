@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.published_geometric import published_scores_not_dp
-from skdpmic import mic_r, mic_r_geometric
+from skdpmic import mic_r, private_score
 from skdpmic.datasets import make_relationship
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
@@ -239,7 +239,7 @@ def test_a_table_of_nothing_but_noise_scores_as_chance():
 def test_without_noise_the_estimate_is_close_to_mic_r():
     for name in ("F7", "F12", "F13"):
         x, y = make_relationship(name, n_samples=2000, r2=0.5, random_state=0)
-        estimate = mic_r_geometric(x, y, epsilon=math.inf, bounds=(UNIT, UNIT))
+        estimate = private_score(x, y, mechanism="geometric", epsilon=math.inf, bounds=(UNIT, UNIT))
         assert estimate == pytest.approx(mic_r(x, y, bounds=(UNIT, UNIT), B=105), abs=0.02)
 
 

@@ -1,4 +1,4 @@
-"""MICe-Lap: the bound on its sensitivity holds for cuts at fixed ranks, is nearly attained, and fails without them."""
+"""The bound on the sensitivity of MICe holds for cuts at fixed ranks, is nearly attained, and fails without them."""
 
 import math
 
@@ -7,10 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic import PrivacyLeakWarning, mic_e, mic_e_laplace
-from skdpmic.privacy.mechanisms import GRID, grid_sensitivity
-from skdpmic.statistics.mic.mic_e import mass_plan
-from skdpmic.statistics.mic.optimize_axis import rounding_error
+from skdpmic import mic_e, private_score
 from skdpmic.statistics.mic.rank_grids import ranks_in_y
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
@@ -77,7 +74,7 @@ def test_columns_of_ties_do_not_look_dependent():
     x = np.zeros(2000)
     in_order = np.arange(2000)
     assert mic_e_of(ranks_in_y(x, x, in_order, in_order), 8, 15) > 0.99  # if one order served both axes
-    assert mic_e_laplace(x, x, epsilon=math.inf, B=8) < 0.1
+    assert private_score(x, x, statistic="mic_e", epsilon=math.inf, B=8) < 0.1
 
 
 # --- Its sensitivity --------------------------------------------------------------------------------------------
@@ -187,55 +184,3 @@ def test_cuts_between_clumps_and_tied_values_break_the_published_bound_and_cuts_
     keys = np.random.default_rng(1).integers(2**32, size=(2, n))
     by_rank = [mic_e_of(ranks_in_y(*table, *keys), 4, c) for table in (here, there)]
     assert abs(by_rank[0] - by_rank[1]) <= mic_e_sensitivity(n, 4)
-
-
-# --- The release ------------------------------------------------------------------------------------------------
-
-
-def test_noise_has_the_scale_of_the_bound_and_the_rounding_error():
-    # The median of |noise| is scale * ln 2. n = 1,000 releases, fixed seed: within 5 standard errors, which are at
-    # most 1.5 / sqrt(1000) of it; half or twice the noise is not.
-    n, epsilon = 400, 2.0
-    rng = np.random.default_rng(0)
-    x = rng.random(n)
-    y = np.where(rng.random(n) < 0.5, x, rng.random(n))
-    source = np.random.RandomState(0)
-    with pytest.warns(PrivacyLeakWarning):
-        released = [mic_e_laplace(x, y, epsilon=epsilon, B=4, random_state=source) for _ in range(1000)]
-    noise = np.abs(np.array(released) - mic_e_laplace(x, y, epsilon=math.inf, B=4))
-    steps = grid_sensitivity(mic_e_sensitivity(n, 4), rounding_error(n, mass_plan(4.0, 15)))
-    assert np.median(noise) == pytest.approx(steps * GRID / epsilon * math.log(2), rel=0.24)
-    assert steps * GRID == pytest.approx(mic_e_sensitivity(n, 4), rel=1e-6)
-
-
-def test_released_scores_are_on_the_grid_and_fresh_each_time():
-    x = np.linspace(0, 1, 100)
-    released = np.array([mic_e_laplace(x, x**2, epsilon=1) for _ in range(20)])
-    np.testing.assert_array_equal(released / GRID, np.rint(released / GRID))
-    assert ((released >= 0) & (released <= 1)).all()
-    assert len(np.unique(released)) > 2
-
-
-def test_a_seed_repeats_the_release_and_warns():
-    x, y = np.random.default_rng(0).integers(5, size=(2, 100)).astype(float)
-    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
-        one, again = (mic_e_laplace(x, y, epsilon=3, B=4, random_state=1) for _ in range(2))
-    assert one == again
-
-
-@pytest.mark.parametrize(
-    "changed, message",
-    [
-        ({"epsilon": 0}, "epsilon must be a number > 0"),
-        ({"B": 3.9}, "B must be a number >= 4 or an exponent in"),
-        ({"B": "auto"}, "B must be a number >= 4 or an exponent in"),
-        ({"c": 0}, "c must be a number > 0"),
-        ({"x": [1, 2, 3], "y": [1, 2, 3]}, "x and y must hold at least 4 samples, got n_samples=3"),
-        ({"x": [1, 2, 3, np.nan]}, "x must be finite, got NaN or infinity"),
-        ({"x": [1, 2, 3]}, "x and y must have the same length, got 3 and 4"),
-    ],
-)
-def test_arguments_that_are_not_allowed_are_refused(changed, message):
-    arguments = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "epsilon": 1.0} | changed
-    with pytest.raises(ValueError, match=message):
-        mic_e_laplace(**arguments)

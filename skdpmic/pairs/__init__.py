@@ -1,1 +1,0 @@
-"""Private scores of one pair of variables."""

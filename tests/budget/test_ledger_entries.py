@@ -1,0 +1,222 @@
+"""What an entry of a ledger says: who spent it, what was released, by which mechanism, and what for."""
+
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    dp_mic_regression,
+    private_bounds,
+    private_score,
+)
+from skdpmic.budget.ledger_file import LedgerEntry
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.privacy.composition import rho_for
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+
+N, D, DELTA = 80, 20, 1e-6
+RNG = np.random.default_rng(0)
+X, Y = RNG.random((N, D)), RNG.random(N)
+X_PAIR = X[:, 0]
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+WITHIN = {"bounds": ((0, 1), (0, 1))}
+RHO = rho_for(0.5, DELTA)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.db"
+
+
+@pytest.fixture
+def ledger(path):
+    return BudgetLedger(path, 2.0, 1e-5)
+
+
+def fit_selector(ledger, k, delta=0.0, kind=PrivateSelectKBest, **parameters):
+    kind(k, statistic="mtv_r", epsilon=0.5, delta=delta, ledger=ledger, **parameters, **PUBLIC).fit(X, Y)
+
+
+def score_pair(ledger, statistic, **parameters):
+    private_score(X_PAIR, Y, statistic=statistic, epsilon=0.5, ledger=ledger, **parameters)
+
+
+def fit_scorer(ledger, **parameters):
+    return DPMICScorer(epsilon=0.5, ledger=ledger, **parameters, **PUBLIC).fit(X, Y)
+
+
+def fit_people(ledger):
+    DPMICScorer(epsilon=0.5, max_rows_per_group=2, ledger=ledger, **PUBLIC).fit(X, Y, groups=np.arange(N) // 2)
+
+
+def fit_two_parties(ledger):
+    alice = RandomizedResponse(epsilon=0.5, bounds=(0, 1)).fit(X)
+    reports = alice.to_arrow(alice.transform(X))
+    TwoPartyScorer("mtv_r", target_bounds=(0, 1), epsilon=0.5, ledger=ledger).fit(reports, Y)
+
+
+def search(ledger):
+    PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=0.5, n_subsets=5, ledger=ledger).fit(X, Y)
+
+
+# What is released, and (what, delta, n, d, rho, statistic, release, mechanism, k) of its entry.
+RELEASES = {
+    "scores": (fit_scorer, ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None)),
+    "Gaussian scores": (
+        lambda ledger: fit_scorer(ledger, mechanism="gaussian", delta=DELTA, statistic="kendall"),
+        ("DPMICScorer", DELTA, N, D, RHO, "kendall", "scores", "gaussian", None),
+    ),
+    "noisy tables": (
+        lambda ledger: fit_scorer(ledger, mechanism="geometric"),
+        ("DPMICScorer", 0.0, N, D, None, "mic_r", "tables", "geometric", None),
+    ),
+    "people": (fit_people, ("DPMICScorer", 0.0, N // 2, D, None, "mic_r", "scores", "laplace", None)),
+    "a score function": (
+        lambda ledger: dp_mic_regression(X, Y, epsilon=0.5, ledger=ledger, **PUBLIC),
+        ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None),
+    ),
+    "chunks": (
+        lambda ledger: DPMICScorer(epsilon=0.5, B=8, ledger=ledger, **PUBLIC).partial_fit(X, Y).publish(),
+        ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None),
+    ),
+    "a selector's scores": (
+        lambda ledger: fit_selector(ledger, 3, kind=DPMICSelector),
+        ("DPMICSelector", 0.0, N, D, None, "mtv_r", "scores", "laplace", None),
+    ),
+    "names": (
+        lambda ledger: fit_selector(ledger, 3),
+        ("PrivateSelectKBest", 0.0, N, D, None, "mtv_r", "names", "one-shot", 3),
+    ),
+    "names, where delta does not help": (
+        lambda ledger: fit_selector(ledger, 1, DELTA),
+        ("PrivateSelectKBest", 0.0, N, D, None, "mtv_r", "names", "one-shot", 1),
+    ),
+    "names, all of them": (
+        lambda ledger: fit_selector(ledger, "all", DELTA),
+        ("PrivateSelectKBest", DELTA, N, D, RHO, "mtv_r", "names", "exponential", D),
+    ),
+    "names one by one": (
+        lambda ledger: fit_selector(ledger, 2, redundancy=1),
+        ("PrivateSelectKBest", 0.0, N, D, None, "mtv_r", "names", "permute-and-flip", 2),
+    ),
+    "correlations": (
+        lambda ledger: PrivateCorrelation(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),
+        ("PrivateCorrelation", DELTA, N, D, RHO, "kendall", "matrix", "gaussian", None),
+    ),
+    "a forward choice": (
+        lambda ledger: PrivateForwardSelector(k=2, epsilon=0.5, delta=DELTA, ledger=ledger).fit(X, Y),
+        ("PrivateForwardSelector", DELTA, N, D, RHO, "kendall", "matrix", "gaussian", None),
+    ),
+    "a graph of numbers": (
+        lambda ledger: PrivatePC(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),
+        ("PrivatePC", DELTA, N, D, RHO, "kendall", "matrix", "gaussian", None),
+    ),
+    "a graph of labels": (
+        lambda ledger: PrivatePC(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X > 0.5),
+        ("PrivatePC", DELTA, N, D, RHO, None, "tables", "gaussian", None),
+    ),
+    "reports": (
+        lambda ledger: RandomizedResponse(epsilon=0.5, bounds=(0, 1), ledger=ledger).fit(X).transform(X),
+        ("RandomizedResponse", 0.0, N, D, None, None, "reports", "randomized-response", None),
+    ),
+    "scores of reports": (
+        fit_two_parties,
+        ("TwoPartyScorer", 0.0, N, D, None, "mtv_r", "tables", "geometric", None),
+    ),
+    "parameters": (search, ("PrivateGridSearch", 0.0, N, None, None, None, "choice", "one-shot", None)),
+    "ranges": (
+        lambda ledger: private_bounds(np.tile(X_PAIR, 2), epsilon=0.5, ledger=ledger),
+        ("private_bounds", 0.0, 2 * N, 1, pytest.approx(0.5**2 / 8), None, "bounds", "exponential", None),
+    ),
+    "MICr of a pair": (
+        lambda ledger: score_pair(ledger, "mic_r", **WITHIN),
+        ("private_score", 0.0, N, 1, None, "mic_r", "scores", "laplace", None),
+    ),
+    "counts of a pair": (
+        lambda ledger: score_pair(ledger, "mic_r", mechanism="geometric", **WITHIN),
+        ("private_score", 0.0, N, 1, None, "mic_r", "tables", "geometric", None),
+    ),
+    "MICe of a pair": (
+        lambda ledger: score_pair(ledger, "mic_e"),
+        ("private_score", 0.0, N, 1, None, "mic_e", "scores", "laplace", None),
+    ),
+    "a pair in strata": (
+        lambda ledger: score_pair(ledger, "kendall", strata=np.zeros(N), categories=[0, 1]),
+        ("private_score", 0.0, N, 1, None, "kendall", "scores", "laplace", None),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:redundancy=1 seldom pays")
+@pytest.mark.parametrize("name", RELEASES)
+def test_an_entry_says_what_was_released(name, ledger):
+    release, (what, delta, *numbers_and_names) = RELEASES[name]
+    release(ledger.for_purpose("a report"))
+    entry = ledger.entries()[0]
+    assert entry._replace(when="") == (what, "", 0.5, delta, *numbers_and_names, "a report")
+
+
+@pytest.mark.parametrize(
+    "entry, text",
+    [
+        (LedgerEntry("mean age", "", 0.5, 0.0, n=100, d=1), "mean age"),
+        (LedgerEntry("mean age", "", 0.5, 0.0, purpose="report"), "report: mean age"),
+        (
+            LedgerEntry("Sel", "", 0.5, 0.0, 9, 12_000, None, "mtv_r", "names", "one-shot", 5, "report"),
+            "report: Sel, mtv_r, names of 5 of 12,000, one-shot",
+        ),
+        (LedgerEntry("Search", "", 0.5, 0.0, n=9, release="choice", mechanism="one-shot"), "Search, choice, one-shot"),
+        (LedgerEntry("own", "", 0.5, 0.0, d=3, release="histograms"), "own, histograms of 3"),
+    ],
+)
+def test_the_text_of_an_entry_can_be_read(entry, text):
+    assert str(entry) == text
+
+
+# --- Purposes -------------------------------------------------------------------------------------------------------
+
+
+def test_a_purpose_is_of_a_ledger_object_and_the_budget_is_shared(ledger):
+    report, paper = ledger.for_purpose("report"), ledger.for_purpose("report").for_purpose("paper")
+    for each in (report, paper, ledger):
+        each.charge("x", 0.5)
+    assert [entry.purpose for entry in ledger.entries()] == ["report", "paper", None]
+    assert (ledger.purpose, report.purpose, paper.purpose) == (None, "report", "paper")
+    assert report.spent() == ledger.spent() == (1.5, 0.0)
+    assert BudgetLedger.open(ledger.path).purpose is None
+
+
+def test_a_ledger_with_a_purpose_is_the_same_ledger(ledger):
+    report = ledger.for_purpose("report")
+    assert report == ledger
+    assert hash(report) == hash(ledger)
+    assert clone(DPMICScorer(ledger=report)).ledger is report
+    again = pickle.loads(pickle.dumps(report))
+    assert (again, again.purpose) == (report, "report")
+    assert repr(report) == repr(ledger)[:-1] + ", purpose='report')"
+
+
+@pytest.mark.parametrize("purpose", [None, 7, b"report", ["report"], "", " \n"])
+def test_a_purpose_that_is_no_text_is_refused(ledger, purpose):
+    with pytest.raises(ValueError, match="purpose must be a text that is not blank, got "):
+        ledger.for_purpose(purpose)
+
+
+@pytest.mark.skipif("spawn" not in multiprocessing.get_all_start_methods(), reason="no processes here")
+def test_a_worker_writes_the_purpose_that_it_was_given(ledger):
+    report = ledger.for_purpose("report")
+    worker = multiprocessing.get_context("spawn").Process(target=fit_scorer, args=(report,))
+    worker.start()
+    worker.join()
+    (entry,) = ledger.entries()
+    assert (worker.exitcode, str(entry)) == (0, f"report: DPMICScorer, mic_r, scores of {D}, laplace")

@@ -1,0 +1,137 @@
+"""Exact audits of the private rank statistics of a pair, also within strata: what less noise would lose is detected."""
+
+import math
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from skdpmic import private_score
+from skdpmic.privacy import mechanisms
+from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
+from skdpmic.statistics.registry import STATISTICS
+from tests.privacy.auditing import privacy_loss_at_least
+from tests.statistics.ranks import test_conditional_sensitivity as conditional
+from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
+from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
+
+NAMES = list(SENSITIVITY)
+NEIGHBOURS = {
+    "kendall": corner(20),
+    "spearman": corner(20),
+    "chatterjee": valley(20),
+    "distance_correlation": tilted(30_000, edge=0.03),
+}
+SEEN = {"distance_correlation": 0.56}  # what part of epsilon neighbours are known to lose, 1 for the others
+WITHIN_STRATA = {"kendall": KendallWithinStrata, "spearman": SpearmanWithinStrata}
+
+
+def score(name, table, **parameters):
+    x, y, *strata = table
+    if strata:
+        parameters = {"strata": strata[0], "categories": [0, 1], **parameters}
+    return private_score(x, y, statistic=name, **parameters)
+
+
+def exact_loss(name, tables, epsilon, monkeypatch):
+    """The privacy loss of integer steps with discrete Laplace noise: their largest distance over the scale."""
+    drawn = []
+    monkeypatch.setattr(
+        mechanisms, "discrete_laplace", lambda scale, size, _: drawn.append(scale) or np.zeros(size, int)
+    )
+    released = [Fraction(score(name, table, epsilon=epsilon)) for table in tables]
+    if len(tables[0]) == 3:
+        released = [(signed + 1) / 2 for signed in released]
+    assert len(set(drawn)) == 1
+    return (max(released) - min(released)) / Fraction(GRID) / drawn[0]
+
+
+# --- Without strata ---------------------------------------------------------------------------------------------
+
+
+@compiled_only
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_worst_neighbours_lose_epsilon_and_no_more(name, epsilon, monkeypatch):
+    loss = exact_loss(name, NEIGHBOURS[name], epsilon, monkeypatch)
+    assert SEEN.get(name, 1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))
+
+
+@compiled_only
+@pytest.mark.parametrize("name", NAMES)
+def test_half_the_sensitivity_is_found_out(name, monkeypatch):
+    monkeypatch.setattr(STATISTICS[name], "sensitivity_of", lambda self, n: SENSITIVITY[name](n) / 2)
+    assert exact_loss(name, NEIGHBOURS[name], 1.0, monkeypatch) > 1.1
+
+
+def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
+    monkeypatch.setattr(STATISTICS["kendall"], "sensitivity_of", lambda self, n: 2 / (n - 1))  # Priv-PC, Theorem 6
+    assert exact_loss("kendall", NEIGHBOURS["kendall"], 1.0, monkeypatch) > 1.8
+
+
+# --- Within strata ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [5, 6, 21, 200])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more(name, epsilon, n, monkeypatch):
+    loss = exact_loss(name, from_falling_to_rising(n), epsilon, monkeypatch)
+    assert (1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))
+
+
+def all_neighbours(n, n_strata):
+    """Tables that share all records but the last, at all its places; the others differ, in ascending order of x."""
+    places = [place - 0.5 for place in range(n)]
+    for y, strata in product(permutations(range(n - 1)), product(range(n_strata), repeat=n - 2)):
+        others = range(n - 1), y, (0, *strata)  # whichever stratum is called 0
+        yield [
+            tuple(np.append(column, value) for column, value in zip(others, last, strict=True))
+            for last in product(places, places, range(n_strata))
+        ]
+
+
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(name, monkeypatch):
+    losses = [exact_loss(name, tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
+    assert len(losses) == 6 * 4
+    assert 0.8 < max(losses) <= 1
+
+
+@pytest.mark.parametrize(
+    "name, wrong, loss",
+    [
+        *[(name, lambda n, name=name: conditional.SENSITIVITY[name](n) / 2, 1.9) for name in WITHIN_STRATA],
+        ("kendall", lambda n: 4 / n, 1.25),  # of one stratum
+        ("spearman", lambda n: 6 / (n + 1), 1.25),
+        # Priv-PC, Theorem 7: 4.5 / sqrt(n - 1) for z, which is 1.5 sqrt(n) times the score in large strata.
+        ("kendall", lambda n: 4.5 / math.sqrt(n - 1) / (1.5 * math.sqrt(n)), 1.9),
+    ],
+    ids=["half, kendall", "half, spearman", "one stratum, kendall", "one stratum, spearman", "published"],
+)
+def test_a_sensitivity_within_strata_that_is_too_small_is_found_out(name, wrong, loss, monkeypatch):
+    monkeypatch.setattr(WITHIN_STRATA[name], "sensitivity_of", lambda self, n: wrong(n))
+    assert exact_loss(name, from_falling_to_rising(201), 1.0, monkeypatch) > loss
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_half_the_noise_within_strata_is_found_out_by_sampling(name):
+    # The chance of a release no less than the higher of two scores that are apart by the sensitivity, in 300 runs each:
+    # a half, and exp(-epsilon) of that. alpha = 1e-2, fixed seed.
+    here, there = sorted(from_falling_to_rising(21), key=lambda table: -conditional.SCORES[name](*table))
+    highest = conditional.SCORES[name](*here)
+
+    def loss(epsilon):
+        source = np.random.RandomState(0)
+
+        def release(table):
+            return score(name, table, epsilon=epsilon, random_state=source)
+
+        return privacy_loss_at_least(release, here, there, lambda released: released >= highest, 300, 1e-2)
+
+    assert 1 / 4 < loss(epsilon=1.0) <= 1
+    assert loss(epsilon=2.0) > 1

@@ -1,0 +1,374 @@
+"""`private_score`, with every statistic and mechanism: score, noise, payment, what is refused, and a new statistic."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mic_r, mtv_r, private_score
+from skdpmic.privacy import mechanisms
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity, scale_for_budget
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.ranks import kernels, sensitivity
+from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
+from skdpmic.statistics.registry import OF_PAIRS, STATISTICS
+from skdpmic.table.records import Records
+from tests.privacy.auditing import off_the_grid
+from tests.privacy.laws import laplace_p_value
+
+N = 300
+RANDOM = np.random.default_rng(0)
+X = RANDOM.random(N)
+Y = (X + 1.2 * RANDOM.random(N)) / 2.2
+STRATA = np.random.default_rng(1).choice(["north", "south", "west"], size=N)
+BOUNDS = ((0, 1), (0, 1))
+RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
+
+WITHIN_STRATA = {
+    f"{name} within strata": {"statistic": name, "strata": STRATA, "categories": ["north", "south"]}
+    for name in ("kendall", "spearman")
+}
+IN_UNIT = {
+    "mic_r": {"bounds": BOUNDS},
+    "mtv_r": {"statistic": "mtv_r", "bounds": BOUNDS},
+    "mic_e": {"statistic": "mic_e", "B": 4},
+    **{name: {"statistic": name} for name in RANKS},
+}
+WITH_LAPLACE = IN_UNIT | WITHIN_STRATA
+ALL = WITH_LAPLACE | {"geometric": {"mechanism": "geometric", "bounds": BOUNDS}}
+
+SENSITIVITY = {
+    "mic_r": mic_r_sensitivity,
+    "mtv_r": mtv_r_sensitivity,
+    "mic_e": lambda n: mic_e_sensitivity(n, 4),
+    **{name: getattr(sensitivity, f"{name}_sensitivity") for name in RANKS},
+    "kendall within strata": sensitivity.conditional_kendall_sensitivity,
+    "spearman within strata": sensitivity.conditional_spearman_sensitivity,
+}
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+
+def score(name, x=X, y=Y, epsilon=math.inf, **changed):
+    return private_score(x, y, **ALL[name] | {"epsilon": epsilon, **changed})
+
+
+# --- The score --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("B, c, correction", [(12, 3, None), (0.5, 8.5, "miller-madow")])
+def test_without_noise_scores_of_grids_are_those_of_the_public_functions(B, c, correction):
+    sizes = {"B": B, "c": c, "bounds": BOUNDS}
+    assert score("mic_r", correction=correction, **sizes) == mic_r(X, Y, correction=correction, **sizes)
+    assert score("mtv_r", **sizes) == mtv_r(X, Y, **sizes)
+
+
+@pytest.mark.parametrize("n", [4, 5, 100])
+def test_without_noise_scores_of_ranks_are_those_of_the_kernels(n):
+    x, y, strata = X[:n], Y[:n], STRATA[:n]
+    mid, strict = ([f(x), f(y)] for f in (kernels.mid_ranks, lambda values: kernels.strict_ranks(values, values)))
+    assert score("kendall", x, y) == kernels.kendall(*mid)
+    assert score("spearman", x, y) == kernels.spearman(*mid)
+    assert score("chatterjee", x, y) == kernels.chatterjee(*strict)
+    assert score("distance_correlation", x, y) == kernels.distance_correlation(*strict)
+    codes = np.unique(strata, return_inverse=True)[1]
+    assert score("kendall within strata", x, y, strata=strata) == conditional_kendall(x, y, codes)
+    assert score("spearman within strata", x, y, strata=strata) == conditional_spearman(x, y, codes)
+
+
+@pytest.mark.parametrize("name", [*RANKS, "mic_e"])
+def test_only_the_order_counts_and_x_and_y_can_change_places(name):
+    alone = score(name)
+    assert score(name, np.exp(9 * X), -(Y**3)) == pytest.approx(alone, abs=2**-50 if name in RANKS else 0.1)
+    assert score(name, Y.tolist(), X.tolist()) == alone
+    assert score(name, 1000 * X.astype(np.float32) > 500) > 0.1  # truth values are numbers
+
+
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_within_strata_the_sign_is_kept_and_labels_of_any_kind_are_read(name):
+    alone = score(name)
+    assert alone > 0.3
+    assert score(name, np.exp(X), -(Y**3)) == pytest.approx(-alone, abs=2**-50)
+    assert score(name, Y.tolist(), X.tolist(), strata=STRATA.tolist()) == alone
+    assert score(name, strata=STRATA == "north", categories=[False, True]) != alone
+
+
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_other_labels_and_missing_ones_are_two_more_strata(name):
+    strata = STRATA.astype(object)
+    strata[::7] = None
+    named = np.where(np.equal(strata, None), "none", strata)
+    four = score(name, strata=strata)
+    assert four == score(name, strata=named, categories=["north", "south", "west", "none"])
+    assert four != score(name, strata=named, categories=["north", "south", "west and none"])
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_columns_of_ties_do_not_look_dependent(name):
+    x, labels = np.zeros(2000), np.arange(2000) % 2
+    assert score(name, x, x) < 0.1
+    assert score(name, x, np.arange(2000)) < 0.1
+    assert score(name, labels, np.arange(2000) // 1000) < 0.1
+
+
+@pytest.mark.parametrize("name", [*RANKS, "mic_e"])
+def test_equal_values_share_a_rank_or_are_put_in_a_new_random_order_each_time(name):
+    x, y = np.random.default_rng(0).integers(5, size=(2, 500))
+    shared = name in ("kendall", "spearman")
+    assert (len({score(name, x, y) for _ in range(10)}) == 1) == shared
+
+
+def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
+    assert score("mic_e", B="auto") == score("mic_e", B=0.6, c=15)
+
+
+# --- The noise --------------------------------------------------------------------------------------------------
+
+
+@seeded
+@pytest.mark.parametrize("name", [name for name in WITH_LAPLACE if name != "mtv_r"])  # whose noise is looked at below
+def test_noise_has_the_scale_of_the_sensitivity(name):
+    # The median of |noise| is scale * ln 2. 400 releases, fixed seed: within 5 standard errors, which are at most
+    # 1.5 / sqrt(400) of it; half or twice the noise is not.
+    source, epsilon = np.random.RandomState(0), 10.0
+    sizes = {"B": 16, "c": 2} if name == "mic_r" else {}
+    released = np.array([score(name, epsilon=epsilon, random_state=source, **sizes) for _ in range(400)])
+    noise = np.abs(released - score(name, **sizes))
+    assert np.median(noise) == pytest.approx(SENSITIVITY[name](N) / epsilon * math.log(2), rel=0.375)
+
+
+@seeded
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(3, marks=pytest.mark.slow)])
+def test_noise_has_the_exact_law(epsilon):
+    # alpha = 1e-3, n = 1,000, fixed seed; half or twice the noise has a p-value of 0.
+    source = np.random.RandomState(0)
+    released = [score("mtv_r", epsilon=epsilon, random_state=source) for _ in range(1000)]
+    scale = scale_for_budget(epsilon, grid_sensitivity(mtv_r_sensitivity(N), ROUNDING_ERROR))
+    assert 0.3 < score("mtv_r") < 0.7  # nothing is cut off at 0 or 1
+    assert scale * GRID == pytest.approx(4 * 299 / 300**2 / epsilon, rel=1e-5)
+    noise = (np.array(released) / GRID).astype(np.int64) - math.floor(score("mtv_r") / GRID)
+    assert laplace_p_value(noise, scale) > 1e-3
+    for wrong in (scale / 2, scale * 2):
+        assert laplace_p_value(noise, wrong) < 1e-12
+
+
+def test_the_noise_covers_the_rounding_error(monkeypatch):
+    scales = []
+
+    def draw(scale, size, source):
+        scales.append(scale)
+        return np.zeros(size, dtype=object)
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", draw)
+    for error in (ROUNDING_ERROR, 2.0**-10):
+        monkeypatch.setattr(CountsScorer, "rounding_error", error)
+        score("mtv_r", epsilon=1)
+    assert scales == [grid_sensitivity(mtv_r_sensitivity(N), error) for error in (ROUNDING_ERROR, 2.0**-10)]
+    assert scales[1] - scales[0] == pytest.approx(2 * 2.0**-10 / GRID, abs=2)
+
+
+@pytest.mark.parametrize("name", IN_UNIT)
+def test_released_scores_are_on_the_grid_and_fresh_each_time(name):
+    released = [score(name, epsilon=1) for _ in range(20)]
+    assert off_the_grid(released) == 0
+    assert len(set(released)) > 2
+    assert all(isinstance(each, float) and 0 <= each <= 1 for each in released)
+
+
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_released_scores_within_strata_are_on_a_grid_with_both_ends(name):
+    released = {score(name, epsilon=1) for _ in range(20)}
+    assert len(released) > 10
+    assert all(isinstance(each, float) and (each + 1) % (2 * GRID) == 0 for each in released)
+    # Noise of scale 1e4: of either sign with probability 1/2, and beyond the range but for a chance of 1e-4.
+    assert {score(name, epsilon=1e-6) for _ in range(60)} == {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_seed_repeats_the_release_and_warns_at_the_call(name):
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set") as warned:
+        one, again = (private_score(X, Y, epsilon=3, random_state=1, **ALL[name]) for _ in range(2))
+    assert one == again
+    assert {warning.filename for warning in warned} == {__file__}
+
+
+# --- Payment ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger.db", 1.0)
+
+
+def fail(*arguments, **parameters):
+    raise MemoryError("too large")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_ledger_is_charged_before_the_score_is_computed(name, ledger, monkeypatch):
+    score(name, epsilon=0.75, ledger=ledger)
+    (entry,) = ledger.entries()
+    which = ALL[name].get("statistic", "mic_r"), ALL[name].get("mechanism", "laplace")
+    assert (entry.what, entry.epsilon, entry.delta) == (f"private_score, {', '.join(which)}", 0.75, 0.0)
+    assert (entry.n, entry.d) == (N, 1)
+    monkeypatch.setattr(Records, "scorer", fail)
+    monkeypatch.setattr(Records, "counter", fail)
+    with pytest.raises(BudgetError):
+        score(name, epsilon=0.5, ledger=ledger)
+    with pytest.raises(MemoryError):
+        score(name, epsilon=0.25, ledger=ledger)
+    assert [entry.epsilon for entry in ledger.entries()] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_noise_is_made_before_the_charge(name, ledger, monkeypatch):
+    monkeypatch.setattr(LaplaceMechanism, "for_budget", fail)
+    monkeypatch.setattr(GeometricMechanism, "for_budget", fail)
+    with pytest.raises(MemoryError):
+        score(name, epsilon=1, ledger=ledger)
+    assert ledger.entries() == []
+
+
+# --- What is refused --------------------------------------------------------------------------------------------
+
+FOUR = {"x": [1, 2, 3, 86.75], "y": [1, 2, 3, 4], "strata": [1, 2, 1, 2], "categories": [1, 2], "epsilon": 1.0}
+
+
+def assert_refused(name, changed, message, ledger):
+    of_four = {key: value for key, value in FOUR.items() if key in ("x", "y", "epsilon") or key in ALL[name]}
+    for whose in (ledger, None):
+        with pytest.raises(ValueError, match=message) as caught:
+            private_score(**ALL[name] | of_four | {"ledger": whose} | changed)
+        assert "8675" not in str(caught.value).replace(".", "")
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"epsilon": 0}, "epsilon must be a number > 0, and at least 1e-100, got 0"),
+        ({"epsilon": -1.0}, "epsilon must be a number > 0"),
+        ({"epsilon": math.nan}, "epsilon must be a number > 0"),
+        ({"epsilon": "1"}, "epsilon must be a number > 0"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, "x and y must hold at least 4 samples, got n_samples=3"),
+        ({"x": [1, 2, 3, 86.75, 5]}, "x and y must have the same length, got 5 and 4"),
+        ({"y": [1, 2, 86.75, math.nan]}, "y must be finite, got NaN or infinity"),
+        ({"x": [1, 2, 86.75, math.inf]}, "x must be finite, got NaN or infinity"),
+        ({"x": [[86.75]] * 4}, r"x must be 1-dimensional, got an array of shape \(4, 1\)"),
+        ({"y": list("abcd")}, "y must hold real numbers, got dtype"),
+        ({"statistic": "pearson"}, "statistic must be one of 'mic_r', .*'mic_e', got 'pearson'"),
+        ({"statistic": ["kendall"]}, "statistic must be one of"),
+        ({"mechanism": "gaussian"}, "mechanism must be 'laplace' or 'geometric', got 'gaussian'"),
+        ({"mechanism": ["laplace"]}, "mechanism must be 'laplace' or 'geometric', got"),
+        ({"correction": "none"}, "correction must be None or 'miller-madow', got 'none'"),
+        ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got 'a file'"),
+        ({"random_state": -1}, "random_state must be None, an int in"),
+        ({"random_state": "seed"}, "random_state must be None, an int in"),
+    ],
+)
+@pytest.mark.parametrize("name", ALL)
+def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, changed, message, ledger):
+    assert_refused(name, changed, message, ledger)
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"bounds": None}, r"bounds must be \(\(x_lo, x_hi\), \(y_lo, y_hi\)\) with statistic='m.._r', got None"),
+        ({"bounds": "data"}, r"bounds must be \(\(x_lo, x_hi\), \(y_lo, y_hi\)\), got 'data'"),
+        ({"bounds": ((0, 1), (1, 1))}, "bounds of y must be finite with lower < upper"),
+        ({"B": 2}, "B must be a number >= 4 or an exponent in"),
+        ({"B": "best"}, "B must be a number >= 4 or an exponent in"),
+        ({"c": 0}, "c must be a number > 0"),
+        ({"c": "big"}, "c must be a number > 0"),
+    ],
+)
+@pytest.mark.parametrize("name", ["mic_r", "mtv_r", "mic_e", "geometric"])
+def test_bounds_and_sizes_that_are_not_allowed_are_refused(name, changed, message, ledger):
+    if name != "mic_e" or "bounds" not in changed:
+        assert_refused(name, changed, message, ledger)
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"strata": [1, 2, 86.75]}, "strata must have as many entries as x and y, got 3 and 4"),
+        ({"strata": np.array([86.75] * 4), "categories": ["a", "b"]}, "strata must hold text, as categories do"),
+        ({"categories": [1]}, "categories must be a list or array of at least 2 different labels"),
+        ({"categories": "data"}, "categories must be a list or array of at least 2 different labels"),
+        ({"categories": None}, "strata and categories, .* must be given together, got only strata"),
+        ({"strata": None}, "strata and categories, .* must be given together, got only categories"),
+        ({"mechanism": "geometric"}, "mechanism must be 'laplace' with statistic='.*', got 'geometric'"),
+    ],
+)
+@pytest.mark.parametrize("name", WITHIN_STRATA)
+def test_strata_that_are_not_allowed_are_refused(name, changed, message, ledger):
+    assert_refused(name, changed, message, ledger)
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - WITHIN_STRATA.keys() - {"kendall", "spearman"}))
+def test_strata_are_refused_by_a_statistic_that_has_none(name, ledger):
+    message = "strata must be None with statistic='.*': only 'kendall' and 'spearman' take any"
+    assert_refused(name, {"strata": [1, 2, 1, 2], "categories": [1, 2]}, message, ledger)
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_LAPLACE) - {"mic_r"}))
+def test_tables_are_refused_for_a_statistic_that_has_none(name, ledger):
+    message = "mechanism must be 'laplace' with statistic='.*', got 'geometric'"
+    assert_refused(name, {"mechanism": "geometric"}, message, ledger)
+
+
+@pytest.mark.parametrize("name", [*RANKS, *WITHIN_STRATA])
+def test_ranks_ignore_what_grids_need_as_estimators_do(name):
+    assert score(name, bounds="none", B="none", c="none", correction=None) == score(name)
+
+
+@pytest.mark.parametrize("name", [*RANKS, *WITHIN_STRATA])
+def test_more_records_than_64_bits_allow_are_refused(name, ledger, monkeypatch):
+    monkeypatch.setattr(kernels, "MAX_RECORDS", N - 1)
+    with pytest.raises(ValueError, match="scores can be computed of at most 299 records, got n_samples=300"):
+        score(name, epsilon=1.0, ledger=ledger)
+    assert ledger.entries() == []
+
+
+# --- A new statistic --------------------------------------------------------------------------------------------
+
+
+class Agreement:
+    """The share of records in which x and y lie on the same side of 1/2: what one record moves by 1 / n."""
+
+    name, needs_ranges, has_tables = "agreement", True, False
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        return self
+
+    def steps(self, shape):
+        return grid_sensitivity(1 / shape.n_samples, 2.0**-52)
+
+    def scorer(self, target, source):
+        self._target = target
+        return self
+
+    def score(self, x, scale):
+        return float(np.mean((x > 0.5) == (self._target.values > 0.5)))
+
+
+@seeded
+def test_a_statistic_that_is_registered_is_scored(ledger, monkeypatch):
+    monkeypatch.setitem(STATISTICS, "agreement", Agreement)
+    which = {"statistic": "agreement", "bounds": BOUNDS}
+    exact = np.mean((X > 0.5) == (Y > 0.5))
+    assert private_score(X, Y, epsilon=math.inf, **which) == exact
+    source = np.random.RandomState(0)
+    noise = [private_score(X, Y, epsilon=5, random_state=source, **which) - exact for _ in range(400)]
+    assert np.median(np.abs(noise)) == pytest.approx(math.log(2) / N / 5, rel=0.375)
+    private_score(X, Y, epsilon=0.5, ledger=ledger, **which)
+    assert [entry.what for entry in ledger.entries()] == ["private_score, agreement, laplace"]
+    with pytest.raises(ValueError, match="strata must be None with statistic='agreement'"):
+        private_score(X, Y, epsilon=1, strata=STRATA, categories=["north", "south"], **which)
+
+
+def test_every_statistic_is_tested_here():
+    assert set(OF_PAIRS) == {which.get("statistic", "mic_r") for which in ALL.values()}
