@@ -123,8 +123,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
 
     See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
-    ``docs/how_to/causal.md`` for a guide. Not covered by the guarantee: errors raised on invalid data, and
-    time.
+    ``docs/how_to/causal.md`` for a guide. Not covered by the guarantee: errors on invalid data, and time.
 
     Examples
     --------

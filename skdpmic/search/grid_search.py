@@ -142,8 +142,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
     for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`.
     There is no `best_estimator_` then.
 
-    See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors raised on invalid
-    data, and time.
+    See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors on invalid data, and time.
 
     References
     ----------

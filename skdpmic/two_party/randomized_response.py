@@ -91,8 +91,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     Which columns a record reports is drawn without looking at the data. That a value is missing is a part like others,
     and so is protected; that a record does not report a column says nothing about it.
 
-    The theorems are in ``docs/theory/two_parties.md``. Not covered by the guarantee: errors raised on invalid
-    data, and time.
+    The theorems are in ``docs/theory/two_parties.md``. Not covered by the guarantee: errors on invalid data, and time.
 
     Examples
     --------
