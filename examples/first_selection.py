@@ -54,7 +54,8 @@ print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", sel
 # How much does each column say?
 # ------------------------------
 # That takes a release of scores, which has a price of its own: here ε = 1 once more. The distribution of the noise is
-# known, so each score comes with an interval.
+# known, so each score comes with an interval. Columns of different kinds are compared by how far each scores above an
+# unrelated column of its kind.
 
 from skdpmic import DPMICSelector  # noqa: E402
 from skdpmic.plotting import ScoresDisplay  # noqa: E402

@@ -70,11 +70,8 @@ def score_file(path, epsilon):
 
 
 def print_scores(scorer):
-    lower, upper = scorer.scores_interval()
     print(f"epsilon = {scorer.privacy_spent_[0]:g}; the five best of {scorer.n_features_in_} features:")
-    for j in np.argsort(scorer.ranking_)[:5]:
-        name = scorer.feature_names_in_[j]
-        print(f"  {name:<5} {scorer.scores_[j]:.4f}  (95%: {lower[j]:.4f} to {upper[j]:.4f})")
+    print(scorer.to_frame()[["feature", "score", "lower", "upper"]].head(5).round(4))
 
 
 def memory_used():

@@ -50,6 +50,11 @@ def check_interval(interval, name):
     return lo, hi
 
 
+def is_auto(given):
+    """Whether a parameter, which may be an array, is left to the package."""
+    return isinstance(given, str) and given == "auto"
+
+
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
     try:
@@ -147,3 +152,9 @@ def check_verbose(verbose):
     """Raise unless `verbose` is an int from 0 on, or a bool."""
     if not isinstance(verbose, numbers.Integral) or verbose < 0:
         raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")
+
+
+def one_of(names):
+    """Names as a choice, for a message."""
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}"

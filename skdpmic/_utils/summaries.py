@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.texts import budget, in_short, names_of, shortened
+
 MOST_ROWS = 20
 _MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
@@ -100,21 +102,17 @@ class ShownInNotebooks:
 def shown_scores(estimator):
     """Scores, or which features are the best, of a scorer or a selector."""
     terms, features = estimator._terms, _many(estimator.n_features_in_, "feature")
-    columns, n_rows = [Column("feature", _names(estimator))], estimator.n_features_in_
+    n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
         released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}; no scores"
+    elif hasattr(estimator, "noisy_counts_"):
+        released = f"scores of {features}, by {terms.statistic}, and the noisy tables of counts that they follow from"
     else:
         released = f"scores of {features}, by {terms.statistic}"
-        columns.append(_numbers("score", estimator.scores_))
-        if not hasattr(estimator, "noisy_counts_"):
-            columns.append(_intervals(*estimator.scores_interval()))
-        else:
-            released += ", and the noisy tables of counts that they follow from"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
-    order = np.argsort(estimator.ranking_, kind="stable")[:n_rows]
-    return Summary(facts, _broken(terms), columns, order, is_chosen, "feature")
+    return Summary(facts, _broken(terms), _features(estimator), _ranked(estimator)[:n_rows], is_chosen, "feature")
 
 
 def shown_forward(selector):
@@ -124,19 +122,14 @@ def shown_forward(selector):
         "of the features follows"
     )
     chosen, is_chosen = _choice(selector)
-    r2_up_to = selector.r2_path_[selector.ranking_ - 1]
-    columns = [
-        Column("feature", _names(selector)),
-        _numbers("R² with those before it", r2_up_to),
-    ]
+    columns = [*_features(selector), _numbers("R² with those before it", selector._further_columns()["r2"])]
     facts = _facts(selector, released, noisy="correlation") + chosen
-    order = np.argsort(selector.ranking_, kind="stable")
-    return Summary(facts, _broken(selector._terms), columns, order, is_chosen, "feature")
+    return Summary(facts, _broken(selector._terms), columns, _ranked(selector), is_chosen, "feature")
 
 
 def shown_correlations(estimator):
     """The strongest correlations of a :class:`PrivateCorrelation`."""
-    names, pairs = _names(estimator), np.triu_indices(estimator.n_features_in_, k=1)
+    names, pairs = names_of(estimator), np.triu_indices(estimator.n_features_in_, k=1)
     noisy, *ends = (
         np.asarray(matrix)[pairs] for matrix in (estimator.noisy_correlation_, *estimator.correlation_interval())
     )
@@ -153,7 +146,7 @@ def shown_correlations(estimator):
 
 def shown_graph(estimator):
     """The edges of a :class:`PrivatePC`, the surest first."""
-    names, of_numbers = _names(estimator), estimator.kind_ == "numeric"
+    names, of_numbers = names_of(estimator), estimator.kind_ == "numeric"
     what = "Kendall's correlations" if of_numbers else "the two-way tables"
     released = f"{what} of {_many(len(names), 'column')}, from which the graph follows"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
@@ -175,13 +168,13 @@ def shown_graph(estimator):
 
 def shown_search(search, broken_by):
     """The parameters that a :class:`PrivateGridSearch` has chosen."""
-    chosen = ", ".join(f"{name}={_in_short(repr(value))}" for name, value in search.best_params_.items())
+    chosen = ", ".join(f"{name}={shortened(repr(value), _MOST_LETTERS)}" for name, value in search.best_params_.items())
     of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
-    noise = f"one-sided exponential noise of scale {_short(search.noise_scale_)}, on each mean score over its range"
+    noise = f"one-sided exponential noise of scale {in_short(search.noise_scale_)}, on each mean score over its range"
     facts = [
         ("Released", "which parameters are the best; no scores"),
         ("Chosen", chosen),
-        ("Cost", f"{_budget(*search.privacy_spent_)}, for {of_what}"),
+        ("Cost", f"{budget(*search.privacy_spent_)}, for {of_what}"),
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
     ]
@@ -197,12 +190,12 @@ def shown_reports(transformer):
         ("Released", f"by each transform: noisy parts of {n_reported:,} of {_many(d, 'column')} of each record"),
         (
             "Cost",
-            f"{_budget(epsilon, 0)}, local, for each transform; {_budget(transformer.epsilon_per_column_, 0)} a part",
+            f"{budget(epsilon, 0)}, local, for each transform; {budget(transformer.epsilon_per_column_, 0)} a part",
         ),
         ("Protects", "no one" if broken else "each record, from everybody who sees its reports"),
     ]
     columns = [
-        Column("column", _names(transformer)),
+        Column("column", names_of(transformer)),
         Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
     return Summary(facts, broken, columns, np.arange(d), unit="column")
@@ -211,34 +204,44 @@ def shown_reports(transformer):
 def shown_two_party(scorer):
     """Scores of a :class:`TwoPartyScorer`."""
     of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))
-    names, features = _names(scorer), _many(scorer.n_features_in_, "feature")
-    columns = [Column("feature", names), _numbers("score", scorer.scores_)]
-    if scorer._scored_by == "distance_correlation":
-        columns.append(_intervals(*scorer.scores_interval()))
+    features = _many(scorer.n_features_in_, "feature")
     facts = [
         ("Released" if scorer._is_published else "Computed", f"scores of {features}, by {scorer._scored_by}"),
-        ("Features", f"reported by each of {_many(scorer._n_records, 'record')} at {_budget(of_reports, 0)}, local"),
+        ("Features", f"reported by each of {_many(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
     ]
     if scorer._is_published:
-        noise = f"geometric noise of scale {_short(scorer.noise_scale_)} records, on each count"
-        facts += [("Target", f"{_budget(of_target, 0)}, central"), ("Noise", noise if scorer.noise_scale_ else "none")]
+        noise = f"geometric noise of scale {in_short(scorer.noise_scale_)} records, on each count"
+        facts += [("Target", f"{budget(of_target, 0)}, central"), ("Noise", noise if scorer.noise_scale_ else "none")]
     else:
         facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
     broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
-    return Summary(
-        facts, _reasons(broken_by, max(of_reports, of_target)), columns, np.argsort(scorer.ranking_), unit="feature"
-    )
+    broken = _reasons(broken_by, max(of_reports, of_target))
+    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature")
 
 
 def _facts(estimator, released, noisy="score"):
     terms, scale = estimator._terms, estimator.noise_scale_
-    noise = _NOISE[terms.noise].replace("each score", f"each {noisy}").format(_short(scale))
+    noise = _NOISE[terms.noise].replace("each score", f"each {noisy}").format(in_short(scale))
     return [
         ("Released", released),
-        ("Cost", _budget(terms.epsilon, terms.delta)),
+        ("Cost", budget(terms.epsilon, terms.delta)),
         ("Noise", "none" if scale == 0 else noise),
         ("Protects", "no one" if _broken(terms) else _protected(terms)),
     ]
+
+
+def _features(estimator):
+    """Columns with a cell for each feature: its name, its score and the interval of that, where there are such."""
+    columns, results = [Column("feature", names_of(estimator))], estimator._result_columns()
+    if "score" in results:
+        columns.append(_numbers("score", results["score"]))
+    if "lower" in results:
+        columns.append(_intervals(results["lower"], results["upper"]))
+    return columns
+
+
+def _ranked(estimator):
+    return np.argsort(estimator.ranking_, kind="stable")
 
 
 def _choice(estimator):
@@ -249,7 +252,7 @@ def _choice(estimator):
         is_chosen = estimator.get_support()
     except ValueError as error:  # of parameters that were set since
         return [("Chosen", str(error))], None
-    names = [name for name, chosen in zip(_names(estimator), is_chosen, strict=True) if chosen]
+    names = [name for name, chosen in zip(names_of(estimator), is_chosen, strict=True) if chosen]
     text = f"{len(names):,} of {_many(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
     return [("Chosen", text + _and_more(len(names)))], is_chosen
 
@@ -267,11 +270,6 @@ def _reasons(broken_by, epsilon):
 # --- Texts ----------------------------------------------------------------------------------------------------------
 
 
-def _names(estimator):
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"feature {j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
-
-
 def _numbers(title, numbers):
     return Column(title, [f"{number:.4f}" for number in numbers], "number")
 
@@ -279,14 +277,6 @@ def _numbers(title, numbers):
 def _intervals(lower, upper):
     cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
     return Column("95% interval", cells, "number")
-
-
-def _short(number):
-    return f"{number:.3g}"
-
-
-def _in_short(text):
-    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
 
 
 def _many(number, what):
@@ -297,10 +287,6 @@ def _and_more(number, unit=None):
     if number <= MOST_ROWS:
         return ""
     return f" and {number - MOST_ROWS:,} more" if unit is None else f" and {_many(number - MOST_ROWS, f'more {unit}')}"
-
-
-def _budget(epsilon, delta):
-    return f"ε = {'∞' if epsilon == math.inf else f'{epsilon:g}'}" + (f", δ = {delta:g}" if delta > 0 else "")
 
 
 def _protected(terms):

@@ -34,7 +34,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for the whole graph; above 0. Infinity gives a graph without noise.
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=1e-6
         How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
     categories : dict, default=None

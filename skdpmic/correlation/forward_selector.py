@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Literal, Self
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
@@ -15,7 +16,7 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.table.people import check_given_together
 
 
-class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
+class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEstimator):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -28,15 +29,15 @@ class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
     Parameters
     ----------
     k : int or "all", default=10
-        How many features to keep; at least 1. After a fit, another k costs nothing.
+        How many features to keep; at least 1.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`; above 0. Infinity selects without noise.
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=1e-6
         How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
     categories : dict, default=None
-        Public labels of nominal features, by name or number, in the order in which they count; required for columns of
+        Public labels of nominal columns, by name or number, in the order in which they count; required for columns of
         text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
-        Missing values of any feature come first, and are equal to one another.
+        Missing values of any column come first, and are equal to one another.
     classes : array-like, default=None
         The two labels of a discrete target, or "data", which reads them from y, breaks the guarantee, and warns. A
         numeric target needs none; more than two classes have no order.
@@ -93,7 +94,7 @@ class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
     feature repeats another, PrivateSelectKBest chooses better (``docs/how_to/correlation.md``).
     The size of the noise is known, so it is taken into account: correlations among features that may be due to noise
     are shrunk, the matrix is replaced by the nearest correlation matrix, and a ridge keeps what is left of a feature
-    from being noise alone.
+    from being noise alone. After a fit, changing `k` costs no further budget.
 
     Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
     timing.
@@ -202,6 +203,9 @@ class PrivateForwardSelector(ColumnSelectionMixin, PrivateMatrixEstimator):
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_)
         self.ranking_ = places(order)
+
+    def _further_columns(self):
+        return {"r2": self.r2_path_[self.ranking_ - 1]}
 
     def _shown(self):
         return shown_forward(self)

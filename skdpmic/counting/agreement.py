@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from skdpmic._utils.arguments import one_of
+from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids.limits import check_B, check_c
 from skdpmic.table.axes import Labels, Order
 from skdpmic.table.features import feature_axes
@@ -80,6 +82,8 @@ def check_grids(sketch, B, c, correction, mechanism):
         check_c(c)
         if c != sketch.c:
             raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {c!r}.")
+    if mechanism is None and sketch.n_parts is not None:
+        raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
     if (mechanism == "geometric") != (sketch.n_parts is not None):
-        kind = "another one" if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
+        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
         raise ValueError(f"mechanism must be {kind} with this sketch, got {mechanism!r}.")

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skdpmic._utils.results import dataframe
+
 
 class PlannedRelease(NamedTuple):
     """One possible release of a table, planned before there is one.
@@ -78,11 +80,7 @@ class ReleasePlan:
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
-        return pandas.DataFrame(self.rows, columns=_NAMES)
+        return dataframe(self.rows, _NAMES)
 
     def __repr__(self):
         names, cells = self._shown()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import numpy as np
+from skdpmic._utils.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,9 +48,7 @@ def explain(ax, is_new, n_columns=2):
 
 def label_of(text, most_letters=_MOST_LETTERS):
     """A user's text on one line, not too long, and with each $ escaped, which would otherwise begin a formula."""
-    text = " ".join(str(text).split())
-    text = text if len(text) <= most_letters else text[: most_letters - 1] + "…"
-    return text.replace("$", r"\$")
+    return shortened(" ".join(str(text).split()), most_letters).replace("$", r"\$")
 
 
 def feature_labels(feature_names, n_features):
@@ -59,21 +56,3 @@ def feature_labels(feature_names, n_features):
     if feature_names is None:
         return [f"feature {j}" for j in range(n_features)]
     return [label_of(name) for name in feature_names]
-
-
-def names_of(estimator):
-    """Names of the features of a fitted estimator; None if they have none."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def in_short(number, digits=3):
-    """A number with this many significant digits, as people write it."""
-    if number == math.inf:
-        return "∞"
-    return np.format_float_positional(number, precision=digits, fractional=False, trim="-")
-
-
-def budget(epsilon, delta=0.0):
-    """A cost, as people write it."""
-    return f"ε = {in_short(epsilon)}" + (f", δ = {delta:.2g}" if delta else "")

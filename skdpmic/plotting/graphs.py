@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic.plotting.figures import CHOSEN, axes_for, budget, explain, feature_labels, ink_of, names_of
+from skdpmic._utils.texts import budget, names_of
+from skdpmic.plotting.figures import CHOSEN, axes_for, explain, feature_labels, ink_of
 from skdpmic.plotting.graph_layout import layout
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ _WIDTHS = (2.6, 1.4, 1.4)
 _STYLES = ("solid", "solid", (0, (3, 2)))
 
 
+@dataclass(eq=False, repr=False)
 class GraphDisplay:
     """A graph of causes: arrows where the direction is known, lines where it is not, thicker the surer an edge is.
 
@@ -61,20 +64,12 @@ class GraphDisplay:
     [(0, 2), (1, 2)]
     """
 
-    def __init__(
-        self,
-        marks: ArrayLike,
-        *,
-        p_values: ArrayLike | None = None,
-        alpha: float = 0.01,
-        feature_names: Sequence[str] | None = None,
-        title: str = "",
-    ) -> None:
-        self.marks = marks
-        self.p_values = p_values
-        self.alpha = alpha
-        self.feature_names = feature_names
-        self.title = title
+    marks: ArrayLike
+    _: KW_ONLY
+    p_values: ArrayLike | None = None
+    alpha: float = 0.01
+    feature_names: Sequence[str] | None = None
+    title: str = ""
 
     @classmethod
     def from_estimator(cls, estimator, *, ax: Axes | None = None) -> GraphDisplay:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, budget, explain, in_short, ink_of, label_of
+from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, explain, ink_of, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_LETTERS = 44  # a line of a label
 
 
+@dataclass(eq=False, repr=False)
 class LedgerDisplay:
     """What a privacy budget was spent on, entry by entry or over time, and its limit as a line.
 
@@ -61,11 +64,11 @@ class LedgerDisplay:
     (0.3, 1.0)
     """
 
-    def __init__(self, entries: Sequence, spent: ArrayLike, *, epsilon: float, delta: float = 0.0) -> None:
-        self.entries = entries
-        self.spent = spent
-        self.epsilon = epsilon
-        self.delta = delta
+    entries: Sequence
+    spent: ArrayLike
+    _: KW_ONLY
+    epsilon: float
+    delta: float = 0.0
 
     @classmethod
     def from_ledger(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic.plotting.figures import axes_for, explain, label_of, names_of
+from skdpmic._utils.texts import names_of
+from skdpmic.plotting.figures import axes_for, explain, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.parameters import check_confidence
@@ -23,6 +25,7 @@ _HATCH = "0.6"
 _MOST_LETTERS = 60
 
 
+@dataclass(eq=False, repr=False)
 class NoisyCountsDisplay:
     """The noisy table of counts of one feature and the target, which ``mechanism="geometric"`` releases.
 
@@ -71,24 +74,14 @@ class NoisyCountsDisplay:
     'age'
     """
 
-    def __init__(
-        self,
-        noisy_counts: np.ndarray,
-        *,
-        feature_name: str | None = None,
-        feature_bounds: Range | None = None,
-        target_bounds: Range | None = None,
-        classes: ArrayLike | None = None,
-        noise_scale: float | None = None,
-        confidence: float = 0.95,
-    ) -> None:
-        self.noisy_counts = noisy_counts
-        self.feature_name = feature_name
-        self.feature_bounds = feature_bounds
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.noise_scale = noise_scale
-        self.confidence = confidence
+    noisy_counts: np.ndarray
+    _: KW_ONLY
+    feature_name: str | None = None
+    feature_bounds: Range | None = None
+    target_bounds: Range | None = None
+    classes: ArrayLike | None = None
+    noise_scale: float | None = None
+    confidence: float = 0.95
 
     @classmethod
     def from_estimator(
@@ -132,11 +125,11 @@ class NoisyCountsDisplay:
                 f"estimator must be fitted with mechanism='geometric', which releases noisy counts, got {estimator!r}."
             )
         names = names_of(estimator)
-        index = _index_of(feature, names, len(estimator.noisy_counts_))
+        index = _index_of(feature, names)
         description = vars(estimator).get("_described")
         display = cls(
             estimator.noisy_counts_[index],
-            feature_name=f"feature {index}" if names is None else names[index],
+            feature_name=names[index],
             feature_bounds=None if description is None else description.axes[index],
             target_bounds=None if description is None else description.target,
             classes=None if description is None else description.classes,
@@ -204,11 +197,11 @@ class NoisyCountsDisplay:
         return ax.add_collection(hatch)
 
 
-def _index_of(feature, names, n_features):
+def _index_of(feature, names):
     if isinstance(feature, str):
-        if names is None or feature not in list(names):
+        if feature not in names:
             raise ValueError(f"feature must be a name in feature_names_in_ or a number, got {feature!r}.")
-        return list(names).index(feature)
-    if not 0 <= feature < n_features:
-        raise ValueError(f"feature must be in [0, {n_features}), got {feature!r}.")
+        return names.index(feature)
+    if not 0 <= feature < len(names):
+        raise ValueError(f"feature must be in [0, {len(names)}), got {feature!r}.")
     return int(feature)

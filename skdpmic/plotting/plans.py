@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from skdpmic._utils.texts import in_short
 from skdpmic.planning.plan import planned_releases
 from skdpmic.planning.request import Request, checked
-from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, in_short, ink_of
+from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, ink_of
 from skdpmic.statistics.registry import STATISTICS
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _LINES = ("solid", "dashed", "dashdot", "dotted")
 _MARKERS = "osD^vP"
 
 
+@dataclass(eq=False, repr=False)
 class PlanDisplay:
     """How much noise a release will have, or what it will find, by the number of records: a curve for each epsilon.
 
@@ -74,26 +77,15 @@ class PlanDisplay:
     array([0.5 , 0.05])
     """
 
-    def __init__(
-        self,
-        n_samples: ArrayLike,
-        epsilons: ArrayLike,
-        values: ArrayLike,
-        *,
-        show: str = "error",
-        usable: float | None = None,
-        enough: Sequence[int | None] | None = None,
-        at_random: float | None = None,
-        title: str = "",
-    ) -> None:
-        self.n_samples = n_samples
-        self.epsilons = epsilons
-        self.values = values
-        self.show = show
-        self.usable = usable
-        self.enough = enough
-        self.at_random = at_random
-        self.title = title
+    n_samples: ArrayLike
+    epsilons: ArrayLike
+    values: ArrayLike
+    _: KW_ONLY
+    show: str = "error"
+    usable: float | None = None
+    enough: Sequence[int | None] | None = None
+    at_random: float | None = None
+    title: str = ""
 
     @classmethod
     def from_plan(

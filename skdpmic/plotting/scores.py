@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_has_scores
-from skdpmic.plotting.figures import (
-    CHOSEN,
-    LIMIT,
-    NOISE,
-    axes_for,
-    budget,
-    explain,
-    feature_labels,
-    in_short,
-    ink_of,
-    names_of,
-)
+from skdpmic._utils.texts import budget, in_short, names_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, axes_for, explain, feature_labels, ink_of
 from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -29,11 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@dataclass(eq=False, repr=False)
 class ScoresDisplay:
     """Released scores as bars, the best on top, with intervals for the scores without noise.
 
     The scores are private already, so the picture costs no further budget and may be published. Bars of chosen features
-    are filled and their names bold; those of others are hollow.
+    are filled and their names bold; those of others are hollow. Where `null_scores` differ, as those of numbers and
+    labels do, a bar shows how far its score is above what an unrelated column of the same kind scores, because features
+    are ranked by that.
 
     Parameters
     ----------
@@ -46,7 +40,8 @@ class ScoresDisplay:
     chosen : array-like of bool of shape (n_features,), default=None
         Which features are chosen; None chooses none.
     null_scores : array-like of shape (n_features,), default=None
-        What a feature that has nothing to do with the target scores on average; marked where it is not 0.
+        Null scores: what a column of this kind that is unrelated to the target scores on average. If any is not 0, bars
+        and intervals are of the score less the null score, from 0 up to what all kinds can reach.
     feature_names : sequence of str, default=None
         None numbers the features.
     noise_margin : float, default=None
@@ -64,8 +59,8 @@ class ScoresDisplay:
     bars_ : matplotlib BarContainer
         A bar for each feature that is shown, best first.
     intervals_ : matplotlib ErrorbarContainer or None
-    chance_ : matplotlib LineCollection or None
-        Marks of the chance scores.
+    zero_ : matplotlib Line2D
+        Where bars start; it stands for the null scores where there are any.
     noise_ : matplotlib Patch or None
         What is within the noise.
 
@@ -82,30 +77,17 @@ class ScoresDisplay:
     [0.8, 0.1, -0.05]
     """
 
-    def __init__(
-        self,
-        scores: ArrayLike,
-        *,
-        intervals: tuple[ArrayLike, ArrayLike] | None = None,
-        ranking: ArrayLike | None = None,
-        chosen: ArrayLike | None = None,
-        null_scores: ArrayLike | None = None,
-        feature_names: Sequence[str] | None = None,
-        noise_margin: float | None = None,
-        confidence: float = 0.95,
-        score_label: str = "score",
-        title: str = "",
-    ) -> None:
-        self.scores = scores
-        self.intervals = intervals
-        self.ranking = ranking
-        self.chosen = chosen
-        self.null_scores = null_scores
-        self.feature_names = feature_names
-        self.noise_margin = noise_margin
-        self.confidence = confidence
-        self.score_label = score_label
-        self.title = title
+    scores: ArrayLike
+    _: KW_ONLY
+    intervals: tuple[ArrayLike, ArrayLike] | None = None
+    ranking: ArrayLike | None = None
+    chosen: ArrayLike | None = None
+    null_scores: ArrayLike | None = None
+    feature_names: Sequence[str] | None = None
+    noise_margin: float | None = None
+    confidence: float = 0.95
+    score_label: str = "score"
+    title: str = ""
 
     @classmethod
     def from_estimator(
@@ -142,8 +124,8 @@ class ScoresDisplay:
         Notes
         -----
         With ``mechanism="geometric"``, which adds noise to counts, the law of the scores is not known, so there are
-        no intervals and nothing is shaded. Where numbers and labels are compared, features are ranked by what they
-        score above `null_scores_`, which are marked.
+        no intervals and nothing is shaded. Where numbers and labels are compared, bars show what features score above
+        `null_scores_`, by which they are ranked.
 
         Examples
         --------
@@ -168,16 +150,18 @@ class ScoresDisplay:
             noise = f"noise scale {in_short(estimator.noise_scale_, 2)}"
             intervals = estimator.scores_interval(confidence)
             margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence)
+        null_scores = getattr(estimator, "null_scores_", None)  # with noise on counts there are none
+        what = "score above the null score" if np.any(null_scores) else "score"
         display = cls(
             estimator.scores_,
             intervals=intervals,
             ranking=estimator.ranking_,
             chosen=estimator.get_support() if hasattr(estimator, "get_support") else None,
-            null_scores=getattr(estimator, "null_scores_", None),
+            null_scores=null_scores,
             feature_names=names_of(estimator),
             noise_margin=margin,
             confidence=confidence,
-            score_label=f"score ({noise})",
+            score_label=f"{what} ({noise})",
             title=f"{terms.statistic}, {budget(terms.epsilon, terms.delta)}",
         )
         return display.plot(ax, max_features=max_features)
@@ -204,7 +188,7 @@ class ScoresDisplay:
             If `max_features` is not as described.
         """
         check_whole(max_features, "max_features")
-        scores = np.asarray(self.scores, dtype=np.float64)
+        scores = self._above_null_score(self.scores)
         order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
         shown, left_out = order[:max_features], order[max_features:]
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
@@ -213,19 +197,35 @@ class ScoresDisplay:
         self._shade_noise(ax)
         self._draw_bars(ax, places, scores[shown], chosen[shown])
         self._draw_intervals(ax, places, shown)
-        self._mark_chance(ax, places, shown)
         self._name_features(ax, shown, left_out, chosen)
-        ax.axvline(0, color=ink_of(ax), linewidth=0.8)
+        null_score = "null score: what an unrelated\ncolumn of this kind scores"  # two lines, as wide as a phone
+        label = null_score if self._has_null_scores() else None
+        self.zero_ = ax.axvline(0, color=ink_of(ax), linewidth=0.8, label=label)
         ax.set_xlabel(self.score_label)
         ax.set_title(self.title, fontsize="medium")
         explain(ax, is_new)
         self.ax_, self.figure_ = ax, figure
         return self
 
+    def _has_null_scores(self):
+        return bool(np.any(self.null_scores))  # which are not None
+
+    def _above_null_score(self, scores):
+        """Scores less what chance gives, in the order of the ranking.
+
+        Scores are clamped to [0, 1] and ranks are found before that, so that clamped scores less different amounts
+        would be out of order: hence the same ends for all.
+        """
+        scores = np.asarray(scores, dtype=np.float64)
+        if not self._has_null_scores():
+            return scores
+        null_scores = np.asarray(self.null_scores, dtype=np.float64)
+        return np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())
+
     def _shade_noise(self, ax):
         self.noise_ = None
         if self.noise_margin:
-            reach = f"{100 * self.confidence:g}% of the noise: up to ±{in_short(self.noise_margin)}"
+            reach = f"noise: up to ±{in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
             self.noise_ = ax.axvspan(
                 -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
             )
@@ -244,7 +244,7 @@ class ScoresDisplay:
         self.intervals_ = None
         if self.intervals is None:
             return
-        lower, upper = (np.asarray(end, dtype=np.float64)[shown] for end in self.intervals)
+        lower, upper = (self._above_null_score(end)[shown] for end in self.intervals)
         self.intervals_ = ax.errorbar(
             (lower + upper) / 2,
             places,
@@ -257,14 +257,6 @@ class ScoresDisplay:
         )
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, lower.min() * 1.05), max(right, upper.max() * 1.05))
-
-    def _mark_chance(self, ax, places, shown):
-        self.chance_ = None
-        if self.null_scores is not None and np.any(self.null_scores):
-            by_chance = np.asarray(self.null_scores, dtype=np.float64)[shown]
-            self.chance_ = ax.vlines(
-                by_chance, places - 0.42, places + 0.42, color=LIMIT, linestyle="dotted", linewidth=2, label="by chance"
-            )
 
     def _name_features(self, ax, shown, left_out, chosen):
         labels = feature_labels(self.feature_names, len(chosen))

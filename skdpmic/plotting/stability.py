@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import in_short, names_of
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
-from skdpmic.plotting.figures import axes_for, feature_labels, in_short, names_of
+from skdpmic.plotting.figures import axes_for, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ _LEAST_ROWS = 10
 _MOST_COLUMNS_WITH_TEXT = 10
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay:
     """How often each feature would be among the k chosen if it were chosen again, at this epsilon or another.
 
@@ -78,22 +81,13 @@ class StabilityDisplay:
     array([0., 1., 0.])
     """
 
-    def __init__(
-        self,
-        frequencies: ArrayLike,
-        epsilons: ArrayLike,
-        *,
-        k: int,
-        ranking: ArrayLike,
-        feature_names: Sequence[str] | None = None,
-        epsilon: float | None = None,
-    ) -> None:
-        self.frequencies = frequencies
-        self.epsilons = epsilons
-        self.k = k
-        self.ranking = ranking
-        self.feature_names = feature_names
-        self.epsilon = epsilon
+    frequencies: ArrayLike
+    epsilons: ArrayLike
+    _: KW_ONLY
+    k: int
+    ranking: ArrayLike
+    feature_names: Sequence[str] | None = None
+    epsilon: float | None = None
 
     @classmethod
     def from_estimator(

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from skdpmic.privacy.composition import rho_for, scale_for_rho
-from skdpmic.privacy.mechanisms import scale_for_budget
+from skdpmic.privacy.mechanisms import NoiseOnGrid, scale_for_budget
 from skdpmic.privacy.parameters import exact
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 
@@ -42,7 +42,7 @@ def _epsilons_per_score(epsilon, delta, k, redundancy):
     return one_sided, ExponentialTopK.epsilon_per_score(epsilon, delta, 1 + (k - 1) * later**2) if delta > 0 else 0.0
 
 
-class GreedyChoice:
+class GreedyChoice(NoiseOnGrid):
     """Publishes k features in the order in which they were chosen, and nothing else.
 
     The first has the largest score. From then on a feature's score counts less `redundancy` times its mean score with
@@ -58,30 +58,13 @@ class GreedyChoice:
 
     def __init__(self, k, redundancy, one_choice):
         self.k, self._redundancy, self._one_choice = k, redundancy, one_choice
+        # The noise in each choice, and how far it moves two scores against one another there.
+        self.scale, self._law, self.margin = one_choice.scale, one_choice._law, one_choice.margin
 
     @property
     def name(self):
         """One-sided exponential noise, drawn for one choice, chooses like "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
-
-    @property
-    def scale(self):
-        """Scale of the noise in grid steps; 0 for none."""
-        return self._one_choice.scale
-
-    @property
-    def noise_scale(self):
-        """Scale of the noise as a score."""
-        return self._one_choice.noise_scale
-
-    @property
-    def law(self):
-        """The continuous law of the noise on each score, in each choice, up to grid steps; None without noise."""
-        return self._one_choice.law
-
-    def margin(self, confidence):
-        """How far the noise moves two scores against one another in one choice, with at least this confidence."""
-        return self._one_choice.margin(confidence)
 
     def release(self, scores, scores_with, source):
         """Indices of the k features chosen, in order.

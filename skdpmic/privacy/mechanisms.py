@@ -43,7 +43,21 @@ def scale_for_budget(epsilon, steps):
     return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
-class _NoisyScores:
+class NoiseOnGrid:
+    """What all mechanisms have in common that add noise of a `_law` and a `scale`, in grid steps, to each score."""
+
+    @property
+    def noise_scale(self):
+        """Scale of the noise as a score."""
+        return self.scale * GRID
+
+    @property
+    def law(self):
+        """The continuous law that noise on each score has up to grid steps; None without noise."""
+        return self._law(scale=self.noise_scale) if self.scale > 0 else None
+
+
+class _NoisyScores(NoiseOnGrid):
     """Independent noise of one law on several scores.
 
     Parameters
@@ -54,16 +68,6 @@ class _NoisyScores:
 
     def __init__(self, scale):
         self.scale = scale
-
-    @property
-    def noise_scale(self):
-        """Scale of the noise as a score."""
-        return self.scale * GRID
-
-    @property
-    def law(self):
-        """The continuous law that the noise has up to grid steps; None without noise."""
-        return self._law(scale=self.noise_scale) if self.scale > 0 else None
 
     def release(self, scores, source, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.

@@ -61,15 +61,14 @@ def discrete_laplace(scale, size, source):
     ndarray of shape (size,)
         Python integers, which cannot overflow.
     """
-    draws = np.zeros(size, dtype=object)
-    pending = np.arange(size)
-    while len(pending):
-        magnitude = geometric(scale, len(pending), source)
-        negative = uniform_below(2, len(pending), source) == 0
-        accepted = ~(negative & (magnitude == 0))  # else zero would be drawn twice as often as it should
-        draws[pending[accepted]] = np.where(negative, -magnitude, magnitude)[accepted]
-        pending = pending[~accepted]
-    return draws
+
+    def with_sign(size):
+        magnitude = geometric(scale, size, source)
+        negative = uniform_below(2, size, source) == 0
+        # Minus zero is not kept: else zero would be drawn twice as often as it should.
+        return np.where(negative, -magnitude, magnitude), ~(negative & (magnitude == 0))
+
+    return _until_kept(with_sign, size)
 
 
 def geometric(scale, size, source):
@@ -93,14 +92,12 @@ def geometric(scale, size, source):
     t, s = Fraction(scale).as_integer_ratio()
     if t <= 0:
         raise ValueError(f"scale must be > 0, got {scale}.")
-    u = np.zeros(size, dtype=object)
-    pending = np.arange(size)
-    while len(pending):
-        candidates = uniform_below(t, len(pending), source)
-        accepted = _bernoulli_exp(candidates, t, source)
-        u[pending[accepted]] = candidates[accepted]
-        pending = pending[~accepted]
 
+    def remainders(size):
+        candidates = uniform_below(t, size, source)
+        return candidates, _bernoulli_exp(candidates, t, source)
+
+    u = _until_kept(remainders, size)
     v = np.zeros(size, dtype=object)
     running = np.arange(size)
     while len(running):
@@ -132,14 +129,12 @@ def discrete_gaussian(sigma2, size, source):
     if p <= 0:
         raise ValueError(f"sigma2 must be > 0, got {sigma2}.")
     t = math.isqrt(p // q) + 1
-    draws = np.zeros(size, dtype=object)
-    pending = np.arange(size)
-    while len(pending):
-        candidates = discrete_laplace(t, len(pending), source)
-        accepted = _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, source)
-        draws[pending[accepted]] = candidates[accepted]
-        pending = pending[~accepted]
-    return draws
+
+    def nearly_gaussian(size):
+        candidates = discrete_laplace(t, size, source)
+        return candidates, _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, source)
+
+    return _until_kept(nearly_gaussian, size)
 
 
 def exponential_choice(scores, scale, source):
@@ -218,6 +213,17 @@ def _bernoulli_exp(numerators, denominator, source):
         running = running[success]
         successes[running] += 1
     return successes % 2 == 0
+
+
+def _until_kept(propose, size):
+    """Candidates, each drawn again until it is kept: ``propose(size)`` returns so many, and which of them to keep."""
+    draws = np.zeros(size, dtype=object)
+    pending = np.arange(size)
+    while len(pending):
+        candidates, is_kept = propose(len(pending))
+        draws[pending[is_kept]] = candidates[is_kept]
+        pending = pending[~is_kept]
+    return draws
 
 
 def uniform_below(bound, size, source):

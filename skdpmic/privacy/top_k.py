@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from skdpmic.privacy.composition import rho_for, scale_for_rho
-from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, scale_for_budget, to_grid
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
 from skdpmic.privacy.noise import exponential_choice, geometric
 
 
@@ -34,7 +34,7 @@ def top_k_epsilon_per_score(epsilon, delta, k):
     return one_shot if delta == 0 else max(one_shot, ExponentialTopK.epsilon_per_score(epsilon, delta, k))
 
 
-class _TopK:
+class _TopK(NoiseOnGrid):
     """Publishes which k features are the best, in order, and nothing else.
 
     Parameters
@@ -47,16 +47,6 @@ class _TopK:
     def __init__(self, k, scale):
         self.k = k
         self.scale = scale
-
-    @property
-    def noise_scale(self):
-        """Scale of the noise as a score."""
-        return self.scale * GRID
-
-    @property
-    def law(self):
-        """The continuous law that noise on each score has up to grid steps; None without noise."""
-        return self._law(scale=self.noise_scale) if self.scale > 0 else None
 
     def choose(self, worth, source):
         """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""

@@ -20,7 +20,6 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.selection.scores import PrivateScores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
@@ -44,7 +43,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the
         other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all features together; above 0. Infinity gives scores without noise.
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples``
         if not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
@@ -72,9 +71,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         these `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, the epsilon of each feature and the number of classes (``docs/results/defaults.md``). A number
-        may be up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above
-        10,000.
+        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
+        up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
         than a grid may have cells; "auto" as for B. With
@@ -91,7 +89,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before it is scored.
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
@@ -165,8 +163,6 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     array([False,  True, False])
     """
 
-    _mechanisms = property(lambda self: (*MECHANISMS, GeometricMechanism.name))
-
     def __init__(
         self,
         *,
@@ -203,6 +199,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    def _mechanisms(self):
+        return (*super()._mechanisms(), GeometricMechanism.name)
 
     def __call__(self, X: TableLike, y: ColumnLike) -> Floats | tuple[Floats, Floats]:
         """Fit, and return the private scores and p-values: the form that ``SelectKBest(score_func=...)`` calls.
@@ -282,9 +281,9 @@ def dp_mic_regression(
     epsilon : float
         Privacy budget for all scores together.
     bounds : tuple, array-like or dict, default=None
-        Public range of features of numbers, as in :class:`DPMICScorer`; required but for ranks.
+        Public range of features of numbers, as in :class:`DPMICScorer`; required unless the statistic uses ranks.
     target_bounds : tuple or array-like, default=None
-        Public range of the target; required but for ranks.
+        Public range of the target; required unless the statistic uses ranks.
     **parameters
         Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
 
@@ -326,7 +325,7 @@ def dp_mic_classif(
     epsilon : float
         Privacy budget for all scores together.
     bounds : tuple, array-like or dict, default=None
-        Public range of features of numbers, as in :class:`DPMICScorer`; required but for ranks.
+        Public range of features of numbers, as in :class:`DPMICScorer`; required unless the statistic uses ranks.
     classes : array-like
         All labels that the target can have, in any order.
     **parameters

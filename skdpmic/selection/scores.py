@@ -1,5 +1,6 @@
 """What follows from published scores: intervals and p-values, from the known law of the noise."""
 
+from skdpmic._utils.arguments import one_of
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Floats, RandomState
@@ -14,8 +15,11 @@ from skdpmic.statistics.null_laws.null_model import NullModel
 class PrivateScores(IncrementalFitMixin):
     """An estimator that publishes the scores of all features."""
 
-    _mechanisms = property(lambda self: tuple(MECHANISMS))  # that it may have
     _quieter = "the names alone, from PrivateSelectKBest with a small k,"
+
+    def _mechanisms(self):
+        """Names of the mechanisms that it may have."""
+        return tuple(MECHANISMS)
 
     def _grids(self):
         return Grids(self.B, self.c, self.correction)
@@ -38,11 +42,11 @@ class PrivateScores(IncrementalFitMixin):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.mechanism not in self._mechanisms:
-            raise ValueError(f"mechanism must be {_one_of(self._mechanisms)}, got {self.mechanism!r}.")
+        if self.mechanism not in self._mechanisms():
+            raise ValueError(f"mechanism must be {one_of(self._mechanisms())}, got {self.mechanism!r}.")
         if self.mechanism not in MECHANISMS and not self._statistic().has_tables:
             raise ValueError(
-                f"mechanism must be {_one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
+                f"mechanism must be {one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
                 "whose noisy tables are used for statistic='mic_r' only."
             )
         needs_delta = self.mechanism in MECHANISMS and MECHANISMS[self.mechanism].needs_delta
@@ -126,8 +130,3 @@ class PrivateScores(IncrementalFitMixin):
                 f"{name} needs scores with noise of a known law, and mechanism={self._noise.name!r} adds it to counts."
             )
         return self._noise
-
-
-def _one_of(names):
-    *others, last = map(repr, names)
-    return f"{', '.join(others)} or {last}"

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any, NamedTuple
 
+from skdpmic._utils.results import ResultsMixin
 from skdpmic.planning.chances import chances_of_missing_a_perfect_score
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, checked
@@ -21,7 +22,7 @@ class Grids(NamedTuple):
     correction: Any = "miller-madow"
 
 
-class PrivateScoring(PrivateEstimator):
+class PrivateScoring(ResultsMixin, PrivateEstimator):
     """An estimator that scores features against a target, and publishes scores or names."""
 
     def _grids(self):

@@ -37,7 +37,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin):
         chunks, sketches or dask collections. Kendall and Spearman allow two classes, the other two any number, in
         ascending order of their labels.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`; above 0. Infinity selects without noise.
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
         not 0. It allows another mechanism, which is taken where it has less noise.
@@ -73,7 +73,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin):
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before it is scored.
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0

@@ -34,10 +34,10 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the
         other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`; above 0. Infinity selects without noise.
+        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
-        not 0. Must be above 0 with ``mechanism="gaussian"``, and 0 otherwise.
+        not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
         is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
@@ -84,7 +84,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before it is scored.
+        Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0

@@ -10,16 +10,15 @@ from sklearn.utils import check_X_y
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, refuse_masked
-from skdpmic.table.axes import Order
+from skdpmic.table.axes import NUMBERS, Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import (
     ANY_ORDER,
     OBJECTS,
+    are_labels,
     as_numbers,
-    is_type_of_numbers,
-    is_type_of_text,
     kind_of,
     plain_number,
 )
@@ -128,7 +127,7 @@ def check_classes(classes):
     labels = np.unique(labels)
     if len(labels) < 2:
         raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
-    if _is_number(labels) and len(np.unique(labels.astype(np.float64))) < len(labels):
+    if kind_of(labels) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float among the labels of y makes all of them floats, so a record would decide the classes of others.
         raise ValueError(f"classes must be different labels as float64 too, got {classes!r}.")
     return labels
@@ -150,7 +149,7 @@ def _labels_of_data(y):
 
 
 def _codes_of_array(y, labels):
-    if _is_number(labels) != _is_number(y) or (labels.dtype.kind == "S") != (y.dtype.kind == "S"):
+    if kind_of(labels) != kind_of(y):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
     if not np.array_equal(labels[codes], y):
@@ -160,11 +159,11 @@ def _codes_of_array(y, labels):
 
 def _codes_of_objects(y, labels):
     """The number of each label, found by itself: in an array of one type, a float would make floats of all."""
-    is_label = _IS_LABEL.get(labels.dtype.kind, is_type_of_numbers)
-    if not all(map(is_label, set(map(type, y)))):
+    kind = kind_of(labels)
+    if not are_labels(y, kind):
         raise ValueError(_NO_CLASSES)
     code_of = {label: code for code, label in enumerate(labels.tolist())}
-    given = map(plain_number, y) if _is_number(labels) else y.tolist()
+    given = map(plain_number, y) if kind == NUMBERS else y.tolist()
     codes = without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
     if (codes < 0).any():
         raise ValueError(_OTHER_LABEL)
@@ -173,7 +172,6 @@ def _codes_of_objects(y, labels):
 
 _NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
 _OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
-_IS_LABEL = {"U": is_type_of_text, "S": lambda kind: issubclass(kind, bytes)}
 
 
 def _of_own_type(labels):
@@ -184,7 +182,3 @@ def _of_own_type(labels):
         if all(isinstance(label, one_type) for label in labels):
             return np.asarray(labels.tolist())
     return labels.astype(object)
-
-
-def _is_number(array):
-    return array.dtype.kind in "biuf"

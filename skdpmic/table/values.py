@@ -192,7 +192,7 @@ def as_codes(column, labels, name):
     column = column.astype(object)
     missing = is_missing(column)
     present = column[~missing]
-    if not all(map(_IS_LABEL[kind], set(map(type, present)))):
+    if not are_labels(present, kind):
         raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
     found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present, name), labels)
     codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
@@ -200,17 +200,12 @@ def as_codes(column, labels, name):
     return codes
 
 
-def is_type_of_text(kind):
-    """Whether values of a type are text."""
-    return issubclass(kind, str)
+def are_labels(values, kind):
+    """Whether objects are text, bytes, or real numbers of Python, numpy or the standard library, with booleans."""
+    return all(issubclass(of_value, _TYPES_OF_LABELS[kind]) for of_value in set(map(type, values)))
 
 
-def is_type_of_numbers(kind):
-    """Whether values of a type are real numbers, of Python, numpy or the standard library; or booleans."""
-    return issubclass(kind, Real | np.bool_ | Decimal)
-
-
-_IS_LABEL = {TEXT: is_type_of_text, NUMBERS: is_type_of_numbers}
+_TYPES_OF_LABELS = {TEXT: str, BYTES: bytes, NUMBERS: Real | np.bool_ | Decimal}
 
 
 def plain_number(value):

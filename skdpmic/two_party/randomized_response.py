@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
@@ -62,7 +62,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     ledger : BudgetLedger, default=None
         Where every `transform` writes its cost, after the data is validated and before anything is drawn.
     random_state : None, int or RandomState, default=None
-        None draws from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
     Attributes
     ----------
@@ -250,11 +250,11 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         check_public("bounds", self.bounds)
         check_ledger(self.ledger)
         entropy_source(self.random_state)
-        if not _is_auto(self.n_parts):
+        if not is_auto(self.n_parts):
             check_whole(self.n_parts, "n_parts")
             if not 2 <= self.n_parts < MOST_PARTS:
                 raise ValueError(f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {self.n_parts!r}.")
-        if not _is_auto(self.columns_per_record):
+        if not is_auto(self.columns_per_record):
             check_whole(self.columns_per_record, "columns_per_record")
         if not isinstance(self.allow_missing, bool | np.bool_):
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
@@ -267,10 +267,10 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     def _describe(self, axes):
         """Keep what is public about the reports to come."""
         d = len(axes)
-        k = n_columns_for(self.epsilon, d) if _is_auto(self.columns_per_record) else int(self.columns_per_record)
+        k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
             raise ValueError(f"columns_per_record must be at most n_features={d}, got {self.columns_per_record!r}.")
-        n_parts = n_parts_for(self.epsilon / k) if _is_auto(self.n_parts) else int(self.n_parts)
+        n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
             ReportedColumn(str(name), axis, None if isinstance(axis, Labels) else n_parts, bool(self.allow_missing))
             for name, axis in zip(self.get_feature_names_out(), axes, strict=True)
@@ -327,7 +327,3 @@ class _Count:
 
     def __init__(self):
         self.value = 0
-
-
-def _is_auto(value):
-    return isinstance(value, str) and value == "auto"

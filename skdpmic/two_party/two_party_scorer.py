@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
 from skdpmic._utils.typing import ColumnLike, Floats, RandomState, Range
@@ -28,7 +29,7 @@ from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 
 
-class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
+class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """Score features that another party reported by randomised response against a target.
 
     For the party that holds the target. The features were protected before they came here, so nothing that is done with
@@ -196,6 +197,9 @@ class TwoPartyScorer(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "ranking_")
+
+    def _further_columns(self):
+        return {"n_reported": self.n_reported_}
 
     def _shown(self):
         return shown_two_party(self)

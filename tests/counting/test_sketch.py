@@ -204,7 +204,6 @@ ESTIMATORS = {
     "selector": partial(DPMICSelector, k=2),
     "support": partial(SelectNames, k=2),
     "support, delta": partial(SelectNames, k=2, delta=0.4),
-    "selector, geometric": partial(DPMICSelector, k=2, mechanism="geometric"),
     "B, c": partial(DPMICScorer, B=20, c=2.5),
     "exponent": partial(DPMICScorer, B=0.5),
     "paper": partial(DPMICScorer, correction=None),

@@ -15,7 +15,7 @@ from skdpmic.plotting import (
     ScoresDisplay,
     StabilityDisplay,
 )
-from skdpmic.plotting.figures import budget, in_short, label_of
+from skdpmic.plotting.figures import label_of
 
 DISPLAYS = [
     GraphDisplay(np.eye(3, k=1)),
@@ -55,8 +55,3 @@ def test_texts_are_on_one_line_short_and_no_formulas():
     assert label_of("x" * 25) == "x" * 23 + "…"
     assert label_of("$1$") == r"\$1\$"
     assert label_of(7) == "7"
-
-
-def test_numbers_are_short():
-    assert [in_short(number) for number in (1, 0.1, 1500, 0.00123456, np.inf)] == ["1", "0.1", "1500", "0.00123", "∞"]
-    assert (budget(1), budget(0.5, 1e-6)) == ("ε = 1", "ε = 0.5, δ = 1e-06")

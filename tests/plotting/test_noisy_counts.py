@@ -21,7 +21,7 @@ class Fitted(BaseEstimator):
 
     def fit(self, names=None):
         self.noisy_counts_ = np.arange(2 * 4 * 3).reshape(2, 4, 3)
-        self.noise_scale_ = 2.0
+        self.noise_scale_, self.n_features_in_ = 2.0, 2
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         facts = PublicFacts(self.bounds, target_bounds=self.target_bounds, classes=self.classes)

@@ -8,9 +8,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic._utils.texts import in_short
 from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.plotting import ScoresDisplay
-from skdpmic.plotting.figures import CHOSEN, in_short
+from skdpmic.plotting.figures import CHOSEN
 
 colors = pytest.importorskip("matplotlib.colors")
 
@@ -73,7 +74,7 @@ def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence)
     left, right = display.noise_.get_extents().transformed(display.ax_.transData.inverted()).intervalx
     assert right == pytest.approx(law.isf((1 - confidence) / 2), rel=1e-6)
     assert left == pytest.approx(-right)
-    assert legend(display)[0] == f"{100 * confidence:g}% of the noise: up to ±{in_short(display.noise_margin)}"
+    assert legend(display)[0] == f"noise: up to ±{in_short(display.noise_margin)} with {100 * confidence:g}% confidence"
     assert f"{fit.noise_scale_:.2g}" in display.ax_.get_xlabel()
 
 
@@ -148,16 +149,52 @@ def test_names_of_any_kind_are_drawn_on_one_line(pyplot):
     }
 
 
-def test_what_is_scored_by_chance_is_marked_where_kinds_are_compared(pyplot):
+def scorer_of_kinds(**parameters):
     X, y = data(2)
     frame = pandas.DataFrame({"number": X[:, 0], "label": np.where(X[:, 1] > 0.5, "a", "b")})
     public = PUBLIC | {"statistic": "mic_r", "bounds": {"number": (0, 1)}, "categories": {"label": ["a", "b"]}}
-    scorer = DPMICScorer(**public).fit(frame, y)
-    assert scorer.null_scores_.any()
+    return DPMICScorer(**public | parameters).fit(frame, y)
+
+
+NULL_SCORE = "null score: what an unrelated\ncolumn of this kind scores"
+
+
+def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chance(pyplot):
+    scorer = scorer_of_kinds(epsilon=100.0)
+    chance, order = scorer.null_scores_, np.argsort(scorer.ranking_)
+    assert len(set(chance)) == 2
     display = ScoresDisplay.from_estimator(scorer)
-    marks = [segment[0, 0] for segment in display.chance_.get_segments()]
-    np.testing.assert_array_equal(marks, scorer.null_scores_[np.argsort(scorer.ranking_)])
-    assert ScoresDisplay.from_estimator(fitted()).chance_ is None
+    np.testing.assert_allclose(widths(display), np.clip(scorer.scores_ - chance, 0, 1 - chance.max())[order])
+    ends = np.clip(np.array(scorer.scores_interval()) - chance, 0, 1 - chance.max())
+    np.testing.assert_allclose(ends_of_intervals(display), ends.T[order])
+    assert NULL_SCORE in legend(display)
+    assert display.ax_.get_xlabel().startswith("score above the null score (noise scale ")
+
+
+def test_where_one_kind_is_scored_nothing_is_taken_off(pyplot):
+    display = ScoresDisplay.from_estimator(fitted())
+    assert NULL_SCORE not in legend(display)
+    assert display.ax_.get_xlabel().startswith("score (noise scale ")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off(pyplot, seed):
+    """Ranks are of scores before they are clamped, so that many of these are at 0 and 1."""
+    rng = np.random.default_rng(seed)
+    unclamped, chance = rng.uniform(-0.5, 1.5, 12), rng.choice([0.01, 0.05], 12)
+    ranking = 1 + np.argsort(np.argsort(chance - unclamped))
+    display = ScoresDisplay(np.clip(unclamped, 0, 1), ranking=ranking, null_scores=chance).plot()
+    assert labels(display) == [f"feature {j}" for j in np.argsort(ranking)]
+    assert np.all(np.diff(widths(display)) <= 0)
+    assert min(widths(display)) == 0
+
+
+def test_the_whole_legend_is_in_the_picture(pyplot):
+    display = ScoresDisplay.from_estimator(scorer_of_kinds(), max_features=1)
+    display.figure_.canvas.draw()
+    box, figure = display.figure_.legends[0].get_window_extent(), display.figure_.bbox
+    assert box.x0 >= 0
+    assert box.x1 <= figure.x1
 
 
 def test_noise_on_counts_has_no_interval_and_no_noise_none_either(pyplot):

@@ -18,7 +18,7 @@ from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.selection.selector import MOST_NOISE
+from skdpmic.selection.select_k_best import MOST_NOISE
 from skdpmic.statistics.chance import chance_score
 from skdpmic.statistics.mic.statistic import MicRGrids
 from skdpmic.statistics.registry import STATISTICS, statistic_named

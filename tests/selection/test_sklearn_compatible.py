@@ -4,11 +4,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.two_party import RandomizedResponse
-from tests.select_names import SelectNames
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
@@ -23,15 +22,16 @@ SETTINGS = [
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, k="all"),
-    SelectNames(**CONTINUOUS, k=1),
-    SelectNames(**DISCRETE, k=2),
-    SelectNames(**CONTINUOUS, k=1, delta=0.4),
-    SelectNames(**CONTINUOUS, k=2, redundancy=1.0),
-    SelectNames(**DISCRETE, k="all", redundancy=0.5, delta=0.4, n_jobs=2),
+    PrivateSelectKBest(**CONTINUOUS, k=1, statistic="mic_r"),
+    PrivateSelectKBest(**DISCRETE, k=2),
+    PrivateSelectKBest(**CONTINUOUS, k=1, delta=0.4),
+    PrivateSelectKBest(**CONTINUOUS, k=2, redundancy=1.0),
+    PrivateSelectKBest(**DISCRETE, k="all", redundancy=0.5, delta=0.4, n_jobs=2),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
-    DPMICSelector(**DISCRETE, k=1, mechanism="geometric"),
+    DPMICScorer(**DISCRETE, mechanism="geometric"),
+    PrivateSelectKBest(1, **CONTINUOUS),
     DPMICScorer(**CONTINUOUS, statistic="mtv_r"),
-    SelectNames(**DISCRETE, k=1, statistic="mtv_r"),
+    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
     DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
     PrivateCorrelation(),

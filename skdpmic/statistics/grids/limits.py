@@ -72,6 +72,12 @@ def check_B(B, n=None, n_classes=None):
         raise ValueError(f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {B!r}.")
 
 
+def grid_size(B, n, n_classes=None):
+    """`B` as a number, checked: itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
+    check_B(B, n, n_classes)
+    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
+
+
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number, and, if `n` and `B` are given, no more than is of use to them."""
     if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:

@@ -6,11 +6,11 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_pair, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Master, Range
-from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.mic_e import all_entries, mass_plan
-from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan, grid_size
+from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Tables, entries, entropy_table, grids_of
 
 
@@ -343,7 +343,6 @@ def characteristic_matrix(
     x, y = check_pair(x, y)
     n = len(x)
     c = check_statistic(statistic, B, c, bounds, master)
-    check_B(B, n)
     B = grid_size(B, n)
     if statistic == "mic_e":
         grids: Any = _MassGrids(x, y, B, min(c, n))  # a larger c adds nothing: no more master parts than records

@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.statistics.mic.mic_r import grid_size
+from skdpmic._utils.arguments import is_auto
+from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size, largest_c
 
 TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
 MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
@@ -68,15 +68,12 @@ def default_parts(n, epsilon, n_classes=None):
 
 def resolve_B(B, n, epsilon, n_classes=None, correction=None):
     """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
-    if isinstance(B, str) and B == "auto":
-        return default_B(n, epsilon, n_classes, correction)
-    check_B(B, n, n_classes)
-    return grid_size(B, n)
+    return default_B(n, epsilon, n_classes, correction) if is_auto(B) else grid_size(B, n, n_classes)
 
 
 def resolve_c(c, n, epsilon, B, n_classes=None, correction=None):
     """c as a number, from what the user gave and the B that was resolved; otherwise as :func:`resolve_B`."""
-    if isinstance(c, str) and c == "auto":
+    if is_auto(c):
         c = default_c(n, epsilon, n_classes, correction)
         return min(c, largest_c(n, B, n_classes))  # B may be large, and the user's
     check_c(c, n, B, n_classes)
@@ -103,7 +100,7 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     c : float
     """
     k_max = finest_merge(B, n_classes)
-    if isinstance(c, str) and c == "auto":
+    if is_auto(c):
         n_parts = default_parts(n, epsilon, n_classes)
         return n_parts, n_parts / k_max
     check_c(c)

@@ -11,11 +11,11 @@ from skdpmic._utils.arguments import check_column, check_column_bounds, check_in
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
-from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic
 from skdpmic.statistics.mic.mass_partitions import ranked_column
 from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
-from skdpmic.statistics.mic.mic_r import RangeGrids, grid_size, mic_r_of_columns
+from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 
 # --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
@@ -25,7 +25,7 @@ class _MassStatistic:
     """MICe."""
 
     def __init__(self, n, B, c):
-        self._plan = mass_plan(grid_size(B, n), min(c, n))  # a larger c adds nothing: no more master parts than records
+        self._plan = mass_plan(B, min(c, n))  # a larger c adds nothing: no more master parts than records
         self._table = entropy_table(n)
 
     def column(self, values, _):
@@ -39,7 +39,6 @@ class _RangeStatistic:
     """MICr."""
 
     def __init__(self, n, B, c, master, correction):
-        B = grid_size(B, n)
         check_c(c, n, B, master=master)
         self._grids = RangeGrids(B, c, master, n, correction)
         self._correction = correction
@@ -53,7 +52,7 @@ class _RangeStatistic:
 
 
 def _statistic(statistic, n, B, c, master, correction):
-    check_B(B, n)
+    B = grid_size(B, n)
     return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master, correction)
 
 

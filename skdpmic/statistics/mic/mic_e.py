@@ -4,9 +4,8 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_pair
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
-from skdpmic.statistics.mic.mic_r import grid_size
 from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest_entry
 
 
@@ -77,9 +76,9 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     """
     x, y = check_pair(x, y)
     n = len(x)
-    check_B(B, n)
+    B = grid_size(B, n)
     check_c(c)
-    plan = mass_plan(grid_size(B, n), min(c, n))  # a larger c adds nothing: no more master parts than records
+    plan = mass_plan(B, min(c, n))  # a larger c adds nothing: no more master parts than records
     return float(mic_e_of_columns(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
 
 

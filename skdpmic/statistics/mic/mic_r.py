@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_size
+from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size
 from skdpmic.statistics.grids.partitions import equipartitions, refine
 from skdpmic.statistics.mic.cell_counts import (
     Cells,
@@ -49,11 +49,6 @@ class MillerMadow(NamedTuple):
 
 
 # --- Which grids ----------------------------------------------------------------------------------------------
-
-
-def grid_size(B, n):
-    """The maximum grid size as a number: `B` itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
-    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
 
 
 def continuous_plan(B, c, master):
@@ -343,11 +338,10 @@ def mic_r(
     x, y = check_pair(x, y)
     x_bounds, y_bounds = check_pair_bounds(bounds)
     n = len(x)
-    check_B(B, n)
+    B = grid_size(B, n)
     if master not in ("reduced", "full"):
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
     check_correction(correction)
-    B = grid_size(B, n)
     check_c(c, n, B, master=master)
     target = AgainstNumbers(y, y_bounds, B, c, master, correction)
     return float(target.score(x, x_bounds))

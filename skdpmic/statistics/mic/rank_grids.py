@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_auto
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mic.mass_partitions import Way
 from skdpmic.statistics.mic.mic_e import largest_of_ways, mass_plan
-from skdpmic.statistics.mic.mic_r import grid_size
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 
@@ -28,11 +28,10 @@ class MicE:
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records; B and c are the user's."""
-        B = 0.6 if isinstance(B, str) and B == "auto" else B
-        c = 15 if isinstance(c, str) and c == "auto" else c
-        check_B(B, n)
+        B = grid_size(0.6 if is_auto(B) else B, n)
+        c = 15 if is_auto(c) else c
         check_c(c)
-        return RankGrids(grid_size(B, n), min(c, n))  # as if a larger c: no more master parts than records
+        return RankGrids(B, min(c, n))  # as if a larger c: no more master parts than records
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """B and c of MTVr when the user leaves them to us, by public numbers only (``docs/results/defaults.md``)."""
 
-from skdpmic.statistics.grids.limits import check_B, check_c
-from skdpmic.statistics.mic.mic_r import grid_size
+from skdpmic._utils.arguments import is_auto
+from skdpmic.statistics.grids.limits import check_c, grid_size
 
 DEFAULT_B = 32.0  # near the best for 100 to 100,000 records, whatever epsilon and the number of classes
 DEFAULT_C = 38.0  # the counts of a feature take 19 kB
@@ -61,12 +61,7 @@ def resolve_mtv(B, c, n, epsilon, n_classes=None):
     >>> resolve_mtv(0.5, 4, n=10_000, epsilon=1.0)
     (100.0, 4.0)
     """
-    B = DEFAULT_B if _is_auto(B) else B
-    check_B(B, n, n_classes)
-    c = default_mtv_c(n_classes) if _is_auto(c) else c
+    B = grid_size(DEFAULT_B if is_auto(B) else B, n, n_classes)
+    c = default_mtv_c(n_classes) if is_auto(c) else c
     check_c(c)
-    return grid_size(B, n), float(c)
-
-
-def _is_auto(given):
-    return isinstance(given, str) and given == "auto"
+    return B, float(c)

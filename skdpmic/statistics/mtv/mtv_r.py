@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.statistics.grids.limits import check_B, check_c
-from skdpmic.statistics.mic.mic_r import grid_size
+from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
 
@@ -118,7 +117,7 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
     """
     x, y = check_pair(x, y)
     x_bounds, y_bounds = check_pair_bounds(bounds)
-    check_B(B, len(x))
+    B = grid_size(B, len(x))
     check_c(c)
-    target = AgainstNumbers(y, y_bounds, numeric_family(grid_size(B, len(x)), c))
+    target = AgainstNumbers(y, y_bounds, numeric_family(B, c))
     return target.score(x, x_bounds)

@@ -18,7 +18,7 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.counting import RangeGridSketch
-from skdpmic.statistics.grids.limits import largest_c, largest_size
+from skdpmic.statistics.grids.limits import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_r import (
@@ -26,7 +26,6 @@ from skdpmic.statistics.mic.mic_r import (
     AgainstNumbers,
     closed_plan,
     continuous_plan,
-    grid_size,
     needed_grids,
 )
 from tests.folding import each

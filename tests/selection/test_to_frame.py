@@ -1,0 +1,123 @@
+"""Results as one dataframe: every column that was released, best first, and nothing that was not."""
+
+import sys
+from functools import partial
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic.correlation import PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+
+NAMES = ["a", "b", "c", "d", "e"]
+X = np.random.default_rng(0).random((400, 5))
+Y = X[:, 3]
+FRAME = pandas.DataFrame(X, columns=NAMES)
+PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 50.0}
+SCORED = ["feature", "rank", "score", "lower", "upper", "p_value"]
+
+
+def of_reports(**parameters):
+    pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
+    alice = RandomizedResponse(8.0, bounds=(0, 1)).fit(FRAME)
+    return TwoPartyScorer(**parameters).fit(alice.to_arrow(alice.transform(FRAME)), Y)
+
+
+FITTED = {
+    "scorer": lambda: DPMICScorer(**PUBLIC).fit(FRAME, Y),
+    "gaussian": lambda: DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6).fit(FRAME, Y),
+    "kendall": lambda: DPMICScorer(statistic="kendall").fit(FRAME, Y),
+    "exact": lambda: DPMICScorer(**PUBLIC | {"epsilon": np.inf}).fit(FRAME, Y),
+    "geometric": lambda: DPMICScorer(**PUBLIC | {"statistic": "mic_r"}, mechanism="geometric").fit(FRAME, Y),
+    "people": lambda: DPMICScorer(**PUBLIC, max_rows_per_group=2).fit(FRAME, Y, groups=np.arange(400) // 2),
+    "selector": lambda: DPMICSelector(2, **PUBLIC).fit(FRAME, Y),
+    "names": lambda: PrivateSelectKBest(2, **PUBLIC).fit(FRAME, Y),
+    "forward": lambda: PrivateForwardSelector(2, epsilon=50.0).fit(FRAME, Y),
+    "two parties": of_reports,
+    "two parties, maxima": partial(of_reports, statistic="mtv_r", target_bounds=(0, 1)),
+}
+COLUMNS = {
+    "scorer": SCORED,
+    "gaussian": SCORED,
+    "kendall": SCORED,
+    "exact": SCORED,
+    "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known
+    "people": SCORED[:5],  # whose rows are dependent
+    "selector": [*SCORED, "chosen"],
+    "names": ["feature", "rank", "chosen"],
+    "forward": ["feature", "rank", "r2", "chosen"],
+    "two parties": [*SCORED[:5], "n_reported"],
+    "two parties, maxima": [*SCORED[:3], "n_reported"],
+}
+
+
+@pytest.mark.parametrize("kind", FITTED)
+def test_every_column_is_what_the_estimator_has_released_best_first(kind):
+    fitted = FITTED[kind]()
+    frame, order = fitted.to_frame(), np.argsort(fitted.ranking_, kind="stable")
+    assert frame.columns.tolist() == COLUMNS[kind]
+    assert frame.index.tolist() == list(range(5))
+    assert frame["feature"].tolist() == [NAMES[j] for j in order]
+    of_estimator = {
+        "rank": lambda: fitted.ranking_,
+        "score": lambda: fitted.scores_,
+        "lower": lambda: fitted.scores_interval(0.95)[0],
+        "upper": lambda: fitted.scores_interval(0.95)[1],
+        "p_value": lambda: fitted.p_values(),
+        "chosen": lambda: fitted.get_support(),
+        "r2": lambda: fitted.r2_path_[np.argsort(order)],
+        "n_reported": lambda: fitted.n_reported_,
+    }
+    for name in COLUMNS[kind][1:]:
+        np.testing.assert_array_equal(frame[name], of_estimator[name]()[order], err_msg=name)
+
+
+def test_features_without_names_have_numbers():
+    assert DPMICScorer(**PUBLIC).fit(X, Y).to_frame()["feature"][0] == 3
+
+
+def test_where_names_only_were_released_the_others_share_the_next_rank_in_the_order_of_the_table():
+    frame = PrivateSelectKBest(1, **PUBLIC).fit(FRAME, Y).to_frame()
+    assert frame["feature"].tolist() == ["d", "a", "b", "c", "e"]
+    assert frame["rank"].tolist() == [1, 2, 2, 2, 2]
+    assert frame["chosen"].tolist() == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize("kind", ["selector", "forward"])
+def test_another_k_after_the_fit_changes_what_is_chosen_only(kind):
+    selector = FITTED[kind]()
+    before, after = selector.to_frame(), selector.set_params(k=4).to_frame()
+    assert before["chosen"].tolist() == [True] * 2 + [False] * 3
+    assert after["chosen"].tolist() == [True] * 4 + [False]
+    pandas.testing.assert_frame_equal(before.drop(columns="chosen"), after.drop(columns="chosen"))
+
+
+def test_a_choice_that_was_not_released_is_refused():
+    selector = FITTED["names"]()
+    with pytest.raises(ValueError, match="k must be at most 2"):
+        selector.set_params(k=3).to_frame()
+
+
+UNFITTED = [DPMICScorer(), DPMICSelector(), PrivateSelectKBest(2), PrivateForwardSelector(), TwoPartyScorer()]
+
+
+@pytest.mark.parametrize("estimator", UNFITTED, ids=lambda estimator: type(estimator).__name__)
+def test_before_the_fit_there_are_no_results(estimator):
+    with pytest.raises(NotFittedError):
+        estimator.to_frame()
+
+
+def test_records_that_are_counted_and_not_published_are_no_results():
+    scorer = DPMICScorer(**PUBLIC).partial_fit(FRAME, Y)
+    with pytest.raises(NotFittedError, match="not published yet"):
+        scorer.to_frame()
+
+
+def test_without_pandas_the_error_says_what_to_install(monkeypatch):
+    scorer = DPMICScorer(**PUBLIC).fit(X, Y)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+        scorer.to_frame()

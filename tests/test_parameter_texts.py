@@ -1,0 +1,79 @@
+"""Parameters that several estimators share have one text in the docstrings of all.
+
+The text is written out in each of them, as in scikit-learn. A decorator could fill it in from one place, but editors
+read docstrings without running the package, so that users would see placeholders there.
+"""
+
+import inspect
+import re
+from collections import defaultdict
+
+import pytest
+
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+
+ESTIMATORS = (
+    DPMICScorer,
+    DPMICSelector,
+    PrivateCorrelation,
+    PrivateForwardSelector,
+    PrivateGridSearch,
+    PrivatePC,
+    PrivateSelectKBest,
+    RandomizedResponse,
+    TwoPartyScorer,
+)
+# Estimators whose texts differ from those of all others, each of them by itself or several alike.
+OWN_TEXTS = {
+    "B": [],
+    "bounds": ["RandomizedResponse"],  # equal parts, never from the data
+    "c": ["DPMICScorer"],  # which may have noisy tables
+    "categories": ["DPMICScorer DPMICSelector PrivateSelectKBest", "PrivatePC", "RandomizedResponse"],
+    "classes": ["PrivateForwardSelector", "TwoPartyScorer"],  # two at most; never from the data
+    "correction": ["DPMICScorer"],  # the same
+    "delta": ["DPMICScorer DPMICSelector", "PrivateSelectKBest"],  # which need none
+    "epsilon": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],  # of what is said there
+    "k": ["PrivateSelectKBest"],  # whose noise grows with it
+    "ledger": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],
+    "max_rows_per_group": ["DPMICScorer DPMICSelector PrivateSelectKBest"],  # say what is best
+    "mechanism": ["DPMICSelector"],  # which has no noisy tables
+    "n_jobs": ["PrivateGridSearch"],  # fits
+    "random_state": ["PrivateGridSearch"],  # subsets too
+    "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # by default another one
+    "target_bounds": ["TwoPartyScorer"],  # not always needed
+    "verbose": ["PrivateGridSearch"],  # counts fits
+}
+
+
+def texts(estimator):
+    """The text of each parameter in a docstring, with its type and default, on one line."""
+    section = re.search(r"\nParameters\n-+\n(.*?)\n\n\w+\n--", inspect.getdoc(estimator), re.DOTALL).group(1)
+    entries = re.findall(r"^(\w[\w, ]*) : (.*(?:\n +.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
+
+
+def estimators_by_text():
+    """Of each parameter that at least two estimators have: their names, by text."""
+    found = defaultdict(lambda: defaultdict(set))
+    for estimator in ESTIMATORS:
+        for parameter, text in texts(estimator).items():
+            found[parameter][text].add(estimator.__name__)
+    return {parameter: by_text for parameter, by_text in found.items() if sum(map(len, by_text.values())) > 1}
+
+
+BY_TEXT = estimators_by_text()
+
+
+def test_every_parameter_that_is_shared_is_compared():
+    assert sorted(BY_TEXT) == sorted(OWN_TEXTS)
+
+
+@pytest.mark.parametrize("parameter", OWN_TEXTS)
+def test_a_shared_parameter_has_one_text_but_where_it_is_said(parameter):
+    groups = list(BY_TEXT[parameter].values())
+    own = [set(names.split()) for names in OWN_TEXTS[parameter]]
+    assert all(names in groups for names in own), groups
+    assert len([names for names in groups if names not in own]) == 1, BY_TEXT[parameter]
