@@ -5,6 +5,7 @@ So a score is first rounded down to an integer multiple of GRID, and everything 
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -57,6 +58,7 @@ class NoiseOnGrid:
         return self._law(scale=self.noise_scale) if self.scale > 0 else None
 
 
+@dataclass(frozen=True)
 class _NoisyScores(NoiseOnGrid):
     """Independent noise of one law on several scores.
 
@@ -66,8 +68,7 @@ class _NoisyScores(NoiseOnGrid):
         Scale of the noise in grid steps; 0 for none.
     """
 
-    def __init__(self, scale):
-        self.scale = scale
+    scale: int
 
     def release(self, scores, source, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.

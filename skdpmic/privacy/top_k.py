@@ -5,6 +5,7 @@ grows with the square root of k.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -34,6 +35,7 @@ def top_k_epsilon_per_score(epsilon, delta, k):
     return one_shot if delta == 0 else max(one_shot, ExponentialTopK.epsilon_per_score(epsilon, delta, k))
 
 
+@dataclass(frozen=True)
 class _TopK(NoiseOnGrid):
     """Publishes which k features are the best, in order, and nothing else.
 
@@ -44,9 +46,8 @@ class _TopK(NoiseOnGrid):
         Scale of the noise in grid steps; 0 for none.
     """
 
-    def __init__(self, k, scale):
-        self.k = k
-        self.scale = scale
+    k: int
+    scale: int
 
     def choose(self, worth, source):
         """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""

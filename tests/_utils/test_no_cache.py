@@ -22,7 +22,6 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
-    PrivateSelectKBest,
     dp_mic_regression,
     private_score,
     search_cost,
@@ -31,6 +30,7 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic.counting import RangeGridSketch
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
 from tests.public import NAMES
+from tests.select_names import SelectNames
 
 N, D = 60, 3
 X = np.random.default_rng(0).random((N, D))
@@ -72,7 +72,7 @@ class Counting(TransformerMixin, BaseEstimator):
 
 PRIVATE_STEPS = {
     "a selector": selector,
-    "names": lambda ledger: PrivateSelectKBest(1, epsilon=1.0, ledger=ledger, **PUBLIC),
+    "names": lambda ledger: SelectNames(1, epsilon=1.0, ledger=ledger, **PUBLIC),
     "a scorer": lambda ledger: DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC),
     "a scorer as function": lambda ledger: SelectKBest(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), k=1),
     "a function": lambda ledger: SelectKBest(function(ledger), k=1),

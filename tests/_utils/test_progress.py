@@ -142,7 +142,7 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
     SelectNames(**PUBLIC | GREEDY, verbose=2).fit(frame, Y)
-    found = passes(capsys.readouterr().out, "DPMICSelector")
+    found = passes(capsys.readouterr().out, "SelectNames")
     assert list(found) == ["{}/3 columns", "pass 2: {}/2 columns", "pass 3: {}/1 columns"]
 
 

@@ -229,7 +229,7 @@ def test_a_forward_order_is_shown_with_its_path(fitted):
 
 def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     shown = released(fitted["search"])
-    assert shown.facts["Chosen"] == f"dpmicselector__k={fitted['search'].best_params_['dpmicselector__k']}"
+    assert shown.facts["Chosen"] == f"selectnames__k={fitted['search'].best_params_['selectnames__k']}"
     assert shown.facts["Cost"] == "ε = 3, for the choice and the private steps of the refit"
     assert shown.rows == []
     alone = search(refit=False, epsilon=math.inf).fit(FRAME, Y)
@@ -314,7 +314,7 @@ def test_a_matrix_without_privacy_says_so(estimator):
 def test_a_search_without_privacy_says_so_of_its_steps_too():
     assert "random_state was set" in section(search(random_state=0).fit(FRAME, Y))
     seeded = search()
-    seeded.set_params(estimator__dpmicselector__random_state=0)
+    seeded.set_params(estimator__selectnames__random_state=0)
     assert "random_state was set" in section(seeded.fit(FRAME, Y))
     assert "No privacy" not in section(search().fit(FRAME, Y))
 
@@ -338,7 +338,7 @@ def test_names_are_escaped(name):
 def test_names_in_parameters_of_a_search_are_escaped():
     frame = pandas.DataFrame(X[:, :3], columns=[NASTY, "b", "c"])
     bounds = {NASTY: (0, 1), "b": (0, 1), "c": (0, 1)}
-    grid = {"dpmicselector__bounds": [bounds]}
+    grid = {"selectnames__bounds": [bounds]}
     text = section(search().set_params(param_grid=grid).fit(frame, Y))
     assert "script" not in Reader(text).tags
     assert "alert(" in text

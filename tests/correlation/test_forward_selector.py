@@ -228,7 +228,7 @@ def test_a_ledger_is_charged_with_the_rho_of_the_release(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
     PrivateForwardSelector(k=1, epsilon=0.5, delta=1e-6, ledger=ledger).fit(X, Y)
     (entry,) = ledger.entries()
-    assert entry.what == "PrivateForwardSelector, kendall, gaussian"
+    assert (entry.what, entry.statistic, entry.mechanism) == ("PrivateForwardSelector", "kendall", "gaussian")
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), len(X), 5)
 
 

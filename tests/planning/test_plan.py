@@ -225,8 +225,9 @@ def test_an_estimators_plan_knows_the_number_of_features_that_bounds_tell():
 
 def test_what_other_settings_find_is_not_stated():
     assert DPMICSelector(2, **NUMBERS).plan(1000, 10)[0].found > 0
-    for changed in ({"B": 30}, {"c": 3}, {"correction": None}, {"mechanism": "geometric"}):
+    for changed in ({"B": 30}, {"c": 3}, {"correction": None}):
         assert math.isnan(DPMICSelector(2, **NUMBERS, **changed).plan(1000, 10)[0].found)
+    assert math.isnan(DPMICScorer(mechanism="geometric", **NUMBERS).plan(1000, 10)[0].found)
 
 
 # --- The table ----------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot
 
 
 def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
-    released = {"statistic": "mtv_r", "release": "support", "mechanism": "one-shot"}
+    released = {"statistic": "mtv_r", "release": "names", "mechanism": "one-shot"}
     ledger.for_purpose("$ report").charge("DPMICSelector", 0.1, n=500, d=100, k=5, **released)
     assert labels(LedgerDisplay.from_ledger(ledger))[-1] == (
         "\\$ report: DPMICSelector\nmtv_r, names of 5 of 100, one-shot"

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.plotting import StabilityDisplay
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from tests.select_names import SelectNames
 
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 2)}
@@ -31,7 +32,7 @@ def said_and_chosen(release, truth_is_released=False):
     for seed in range(150):
         truths = random.random(d)
         released = np.clip(truths + random.laplace(scale=scale, size=d), 0, 1)
-        fit = ReleasedScores(released, 0.0, scale, 1.0, 0.0)
+        fit = ReleasedScores(released, 0.0, LaplaceMechanism(round(scale / GRID)), 1.0, 0.0)
         law = fit.mechanism_at(3.0, k, release).law
         said = frequencies_of_choice(fit, [3.0], k, release, 300, seed)[0]
         if truth_is_released:
@@ -80,7 +81,7 @@ def test_many_choices_with_delta_are_made_by_the_exponential_mechanism():
 
 def test_what_is_public_about_chance_is_taken_off_before_features_are_compared():
     scores, by_chance = np.array([0.5, 0.4, 0.3]), np.array([0.3, 0.0, 0.0])
-    fit = ReleasedScores(scores, by_chance, 1e-6, 1.0, 0.0)
+    fit = ReleasedScores(scores, by_chance, LaplaceMechanism(1000), 1.0, 0.0)
     assert frequencies_of_choice(fit, [1.0], 1, "scores", 20, 0).tolist() == [[0, 1, 0]]
 
 
@@ -124,7 +125,6 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
 @pytest.mark.parametrize(
     "parameters, options, error, message",
     [
-        ({"release": "names"}, {}, AttributeError, "needs released scores"),
         ({"epsilon": np.inf}, {}, ValueError, "finite epsilon"),
         ({"threshold": 0.5}, {}, ValueError, "k must be given"),
         ({"k": "all"}, {}, ValueError, "k must be given"),
@@ -144,8 +144,7 @@ def test_what_cannot_be_simulated_is_refused(parameters, options, error, message
 
 
 def test_scores_from_noisy_counts_are_refused():
-    scorer = fitted()
-    scorer.noisy_counts_ = np.zeros((6, 4, 4))
+    scorer = fitted(mechanism="geometric")
     with pytest.raises(AttributeError, match="mechanism='geometric'"):
         StabilityDisplay.from_estimator(scorer, k=2)
 

@@ -125,7 +125,7 @@ def test_how_many_values_are_missing_changes_no_rate(monkeypatch):
     monkeypatch.setattr(edges, "rates", rates)
     for name in ("large", "mostly missing", "all missing"):
         private_bounds(COLUMNS[name], epsilon=0.5)
-    assert len(used) == 3
+    assert len(used) == 6  # for the cost, and for the draw
     assert len(set(used)) == 1
 
 
@@ -201,8 +201,8 @@ def test_what_other_columns_hold_does_not_move_the_cost_of_one(monkeypatch):
 
     monkeypatch.setattr(edges, "rates", rates)
     private_bounds(FRAME, epsilon=0.7, categories=SEX)
-    assert len(shares) == 3
-    assert sum(shares) * 10 == 7  # exactly, though 0.7 is no float
+    assert len(shares) == 1 + 3  # for the cost, and for each column
+    assert sum(shares[1:]) * 10 == 7  # exactly, though 0.7 is no float
 
 
 # --- Payment and errors -------------------------------------------------------------------------------------------

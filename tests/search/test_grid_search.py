@@ -33,6 +33,7 @@ from skdpmic import (
     DPMICSelector,
     PrivacyLeakWarning,
     PrivateGridSearch,
+    PrivateSelectKBest,
     dp_mic_classif,
     dp_mic_regression,
     search_cost,
@@ -44,7 +45,6 @@ from skdpmic.search import grid_search as search_module
 from skdpmic.search import trials as trials_module
 from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.privacy.test_top_k import law
-from tests.select_names import SelectNames
 
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -302,7 +302,7 @@ def test_noise_is_two_over_subsets_and_epsilon():
 
 
 def pipeline(**parameters):
-    selector = SelectNames(**{"k": 1, "epsilon": 2.0, "B": 12} | PUBLIC | parameters)
+    selector = PrivateSelectKBest(**{"k": 1, "epsilon": 2.0, "statistic": "mic_r"} | PUBLIC | parameters)
     return Pipeline([("select", selector), ("model", KNeighborsRegressor(3))])
 
 
@@ -723,10 +723,15 @@ def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(chan
 def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     X, y = table(4000)
-    PrivateGridSearch(pipeline(B=1000), {}, n_subsets=40, ledger=ledger).fit(X, y)
+
+    def search(**grids):
+        selector = DPMICSelector(k=1, epsilon=2.0, **PUBLIC, **grids)
+        return PrivateGridSearch(pipeline().set_params(select=selector), {}, n_subsets=40, ledger=ledger)
+
+    search(B=1000).fit(X, y)
     for change in ({"B": 2000}, {"B": 100, "c": 200}):
         with pytest.raises(ValueError, match=f"{'c' if 'c' in change else 'B'} must be at most"):
-            PrivateGridSearch(pipeline(**change), {}, n_subsets=40, ledger=ledger).fit(X, y)
+            search(**change).fit(X, y)
     assert len(ledger.entries()) == 1
 
 

@@ -124,7 +124,7 @@ BAD_PARAMETERS = [
     ({"delta": "1e-6"}, "delta must be"),
     ({"delta": 1e-6}, "delta must be 0 with mechanism='laplace'.*got 1e-06; use mechanism='gaussian'"),
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
-    ({"mechanism": "exponential"}, "mechanism must be 'laplace', .*got 'exponential'"),
+    ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
     ({"bounds": None}, "bounds is None.*pass"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
     ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),

@@ -29,6 +29,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
+from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.registry import STATISTICS
 
 N, D, TRUE = 1000, 8, [1, 4]
@@ -77,7 +78,7 @@ def test_p_values_know_of_the_noise(statistic, mechanism, table):
     delta = {"delta": 1e-6} if mechanism == "gaussian" else {}
     scorer = DPMICScorer(statistic=statistic, mechanism=mechanism, epsilon=200.0, **delta, **UNIT).fit(*table)
     sharp = scorer.p_values()
-    scorer.noise_scale_ = 0.5
+    scorer._noise = type(scorer._noise)(round(0.5 / GRID))
     scorer.scores_ = np.full(D, 0.9)
     law = stats.laplace(scale=0.5) if mechanism == "laplace" else stats.norm(scale=0.5)
     assert sharp[TRUE].max() < 1e-3

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, search_cost
+from skdpmic import BudgetLedger, DPMICScorer, search_cost
 from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
@@ -478,15 +478,15 @@ def test_noise_for_which_redundancy_does_not_pay_is_warned_of(name, delta):
     X, y = with_copies()
     given = {"statistic": name, "delta": delta} | public(name)
     epsilon = 1.0
-    scale = DPMICSelector(3, redundancy=1.0, epsilon=epsilon, **given).fit(X, y).noise_scale_
+    scale = SelectNames(3, redundancy=1.0, epsilon=epsilon, **given).fit(X, y).noise_scale_
     enough = epsilon * scale / MOST_NOISE  # noise falls as epsilon grows: without delta, by one over it
     for share, is_warned in [(0.98, True), (1.02, False)] if delta == 0 else [(0.1, True), (10.0, False)]:
-        selector = DPMICSelector(3, redundancy=1.0, epsilon=share * enough, **given)
+        selector = SelectNames(3, redundancy=1.0, epsilon=share * enough, **given)
         caught = warnings_of(lambda selector=selector: selector.fit(X, y))
         assert len(caught) == is_warned
         assert (selector.noise_scale_ > MOST_NOISE) == is_warned
         assert all(warning.filename == __file__ for warning in caught)
-    for quiet in (DPMICSelector(3, epsilon=0.1, **given), DPMICSelector(1, redundancy=1.0, epsilon=0.1, **given)):
+    for quiet in (SelectNames(3, epsilon=0.1, **given), SelectNames(1, redundancy=1.0, epsilon=0.1, **given)):
         assert warnings_of(lambda quiet=quiet: quiet.fit(X, y)) == []
 
 

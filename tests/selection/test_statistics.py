@@ -289,8 +289,8 @@ def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
     X, y = table(400)
     pipeline = make_pipeline(SelectNames(k=1, epsilon=50.0, **UNIT), LinearRegression())
     grid = [
-        {"dpmicselector__statistic": ["mic_r", "kendall"]},
-        {"dpmicselector__statistic": ["mtv_r"], "dpmicselector__B": [8, 32], "dpmicselector__c": [4]},
+        {"selectnames__statistic": ["mic_r", "kendall"]},
+        {"selectnames__statistic": ["mtv_r"], "selectnames__B": [8, 32], "selectnames__c": [4]},
     ]
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert len(search.cv_results_["params"]) == 4

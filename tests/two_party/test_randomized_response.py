@@ -157,7 +157,7 @@ def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
         warnings.simplefilter("error")
         alice.transform(X)
     (entry,) = ledger.entries()
-    assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedResponse, randomised response", 1.0, 0.0)
+    assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedResponse", 1.0, 0.0)
     assert (entry.n, entry.d) == (200, 3)
     with pytest.warns(PrivacyLeakWarning, match="1 time.* before, with epsilon=1 each.* epsilon=2") as record:
         alice.transform(X)

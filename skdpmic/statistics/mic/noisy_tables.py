@@ -5,6 +5,8 @@ once. The noisy table is private, so whatever is computed from it costs nothing 
 """
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -89,6 +91,7 @@ class TableGrids:
 # --- Noise ----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class GeometricMechanism:
     """Truncated geometric noise on the tables of several features, whole budget epsilon.
 
@@ -98,10 +101,9 @@ class GeometricMechanism:
         Scale of the noise in records; 0 for none.
     """
 
-    name = "geometric"
+    scale: int | Fraction
 
-    def __init__(self, scale):
-        self.scale = scale
+    name = "geometric"
 
     @classmethod
     def for_budget(cls, epsilon, n_tables, rows_per_group=1):
