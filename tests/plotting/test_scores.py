@@ -26,7 +26,7 @@ def data(n_features=6, n=400):
 
 
 def fitted(estimator=DPMICScorer, n_features=6, **parameters):
-    return estimator(**PUBLIC | DEFAULTS[estimator] | parameters).fit(*data(n_features))
+    return estimator(**PUBLIC | DEFAULTS.get(estimator, {}) | parameters).fit(*data(n_features))
 
 
 def labels(display):

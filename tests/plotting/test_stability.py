@@ -144,7 +144,7 @@ def test_what_cannot_be_simulated_is_refused(parameters, options, error, message
 
 
 def test_scores_from_noisy_counts_are_refused():
-    scorer = fitted(mechanism="geometric")
+    scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric").fit(*data())
     with pytest.raises(AttributeError, match="mechanism='geometric'"):
         StabilityDisplay.from_estimator(scorer, k=2)
 

@@ -349,7 +349,7 @@ def test_what_was_spent_is_never_below_the_exact_sum():
     X, y = table()
     for k in range(1, 30):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
-        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__B": [4]}, epsilon=choice, n_subsets=2).fit(X, y)
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1]}, epsilon=choice, n_subsets=2).fit(X, y)
         spent, delta = search.privacy_spent_
         assert delta == 0.0
         assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
@@ -767,8 +767,9 @@ def test_bad_parameters_of_private_steps_in_any_candidate_are_refused_before_the
         {"select": [SelectKBest(partial(dp_mic_regression, **good | change))]},
         [{"select__k": [1]}, {f"select__{name}": [value] for name, value in change.items()}],
     ):
+        search = PrivateGridSearch(pipeline().set_params(select=DPMICSelector(**good)), grid, ledger=ledger)
         with pytest.raises(ValueError, match=message):
-            PrivateGridSearch(pipeline(), grid, ledger=ledger).fit(*table())
+            search.fit(*table())
     assert ledger.entries() == []
 
 
