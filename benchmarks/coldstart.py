@@ -30,7 +30,7 @@ y = (2 * X[:, 0] - 1) ** 2
 bounds = ((0, 1), (0, 1))
 """
 _STATISTICS = ("mic_r", "mtv_r", "kendall", "spearman", "chatterjee", "distance_correlation")
-_ESTIMATORS = {"scores": "DPMICScorer(", "support": "DPMICSelector(k=1, release='support', "}
+_ESTIMATORS = {"scores": "DPMICScorer(", "names": "PrivateSelectKBest(k=1, "}
 _TARGETS = {
     "numbers": "target_bounds=(0, 1)).fit(X, y)",
     "classes": "classes=[False, True]).fit(X, y > 0.5)",
@@ -39,13 +39,13 @@ IMPORTS = {  # and their references
     "import skdpmic": "import sklearn, numba",
     "from skdpmic import mic_r": "import sklearn, numba",
     "from skdpmic import DPMICScorer": "import sklearn.feature_selection, numba",
-    "from skdpmic import DPMICSelector": "import sklearn.feature_selection, numba",
+    "from skdpmic import PrivateSelectKBest": "import sklearn.feature_selection, numba",
     "from skdpmic import *": "import sklearn.feature_selection, sklearn.model_selection, numba",
 }
 CALLS = (
     {
         f"{statistic}, {target}, {release}": (
-            "from skdpmic import DPMICScorer, DPMICSelector",
+            "from skdpmic import DPMICScorer, PrivateSelectKBest",
             f"{estimator}statistic={statistic!r}, epsilon=1, bounds=(0, 1), {fit}",
         )
         for statistic in _STATISTICS

@@ -24,7 +24,7 @@ from sklearn.linear_model import LinearRegression
 from tqdm import tqdm
 
 from benchmarks.store import seed_of
-from skdpmic import DPMICSelector
+from skdpmic import PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
 
 K, N_NEW, DELTA = 6, 20_000, 1e-6
@@ -79,10 +79,8 @@ WITHOUT_NOISE = {
 }
 PRIVATE = {
     "forward": lambda epsilon: PrivateForwardSelector(K, epsilon=epsilon, delta=DELTA),
-    "best single, kendall": lambda epsilon: DPMICSelector(K, statistic="kendall", epsilon=epsilon, release="support"),
-    "best single, mtv_r": lambda epsilon: DPMICSelector(
-        K, statistic="mtv_r", epsilon=epsilon, release="support", bounds=(-4, 4), target_bounds=(-8, 8)
-    ),
+    "best single, kendall": lambda epsilon: PrivateSelectKBest(K, statistic="kendall", epsilon=epsilon),
+    "best single, mtv_r": lambda epsilon: PrivateSelectKBest(K, epsilon=epsilon, bounds=(-4, 4), target_bounds=(-8, 8)),
 }
 
 
@@ -114,5 +112,5 @@ if __name__ == "__main__":
     if not sys.warnoptions:
         import warnings
 
-        warnings.filterwarnings("ignore", message="noise drowns everything")
+        warnings.filterwarnings("ignore", message="noise will exceed the signal")
     main()

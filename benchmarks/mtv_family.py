@@ -1,4 +1,4 @@
-"""Which grids for MTVr: share of five true features of 100 found, for several families, as with release="support".
+"""Which grids for MTVr: share of five true features of 100 found, for several families, as by PrivateSelectKBest.
 
     python -m benchmarks.mtv_family numbers classes shapes [--tables 4]
 

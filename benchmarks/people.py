@@ -8,7 +8,7 @@ be copies. Four features of 20 decide on the target, each by a shape of its own;
 the same share between persons. Measured for max_rows_per_group of 1, 2 and 5:
 
 - error: mean absolute distance of the private scores from those of 100,000 persons with a row each, without noise;
-- found: share of the four features among the four that release="support" chooses.
+- found: share of the four features among the four that PrivateSelectKBest chooses.
 
 With --grids, what the scores without noise make of B and c for the number of persons or of rows, and of offsets for
 chance as if 1, the root of 5 or 5 rows of a person were as good as one: root of the mean squared error over the four
@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, PrivateSelectKBest
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.defaults import default_B, default_c
 from skdpmic.statistics.mtv import mtv_r
@@ -65,7 +65,7 @@ def measure(statistic, n_persons, share, epsilon, rows_each, truth):
         X, y, persons = table(np.random.default_rng(seed), n_persons, MOST_ROWS, share)
         errors.append(np.abs(DPMICScorer(**given).fit(X, y, persons).scores_ - truth).mean())
         for _ in range(N_DRAWS):
-            selector = DPMICSelector(k=N_TRUE, release="support", **given).fit(X, y, persons)
+            selector = PrivateSelectKBest(k=N_TRUE, **given).fit(X, y, persons)
             found.append(selector.get_support()[:N_TRUE].mean())
     return np.mean(errors), np.mean(found)
 

@@ -13,7 +13,7 @@ features, trained on 8,000 fresh rows and tested on as many others: it depends o
 chosen only, so each such choice is trained once. Standard errors are over tables.
 
 redundancy is tuned on tables that are not reported. Noise is drawn in floating point, as many times for a table; rows
-of kind "fit" are of fits of DPMICSelector, as a user makes them.
+of kind "fit" are of fits of PrivateSelectKBest, as a user makes them.
 
 --picture draws docs/images/redundancy.png from the file.
 """
@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from tqdm import tqdm
 
-from skdpmic import DPMICSelector
+from skdpmic import PrivateSelectKBest
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.kinds import BestFeatures, GreedyFeatures
@@ -153,9 +153,7 @@ def fitted(kind, statistic, n_epsilon, redundancy, quality):
     r2 = []
     for seed in range(1000, 1000 + N_FITS):
         X, y, signals = table(np.random.default_rng(seed), kind)
-        selector = DPMICSelector(
-            K, statistic=statistic, epsilon=n_epsilon / N, bounds=UNIT, target_bounds=TARGET, release="support"
-        )
+        selector = PrivateSelectKBest(K, statistic=statistic, epsilon=n_epsilon / N, bounds=UNIT, target_bounds=TARGET)
         r2.append(quality(signals[selector.set_params(redundancy=redundancy).fit(X, y).get_support()]))
     return "fit", kind, statistic, K, n_epsilon, redundancy, *_mean(r2), N_FITS
 

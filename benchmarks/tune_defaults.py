@@ -286,7 +286,7 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
 def choose(scores, keys, n, n_classes, correction=MM, least_B=0):
     """B and c for each epsilon: epsilon -> (B, c); no B below `least_B`.
 
-    A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise drowns all
+    A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise exceeds all
     differences, the setting remains one that is good without noise.
     """
     grid, fit = settings(n, n_classes, correction), affordable(n, n_classes, correction)

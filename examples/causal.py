@@ -1,9 +1,9 @@
 """
-Which habits act on which: a graph of causes
-============================================
+Which habits affect which: a causal graph
+=========================================
 
-A survey asks ten things of 8,000 people. Which of them act on which, and what does sick leave depend on? ``PrivatePC``
-releases all correlations once, with noise, and draws the graph of causes that fits them. The survey here is made up, so
+A survey asks ten things of 8,000 people. Which of them affect which, and what does sick leave depend on? ``PrivatePC``
+releases all correlations once, with noise, and draws the causal graph that fits them. The survey here is made up, so
 that the truth is known, and the graph can be compared with it.
 
 Run it with ``python examples/causal.py``, which saves the picture below as ``causal.png``.
@@ -60,7 +60,7 @@ for epsilon, private in fits.items():
 # %%
 # The features that a model needs
 # -------------------------------
-# The Markov blanket of sick leave is all that the survey tells of it. The graph is known already, so this is free.
+# The Markov blanket of sick leave is all that helps to predict it. The graph is known already, so this is free.
 
 private = fits[1.0]
 blanket = private.markov_blanket("sick leave").tolist()
@@ -74,7 +74,7 @@ for features, label in ((blanket, "its Markov blanket"), (others, "all nine othe
 # %%
 # The picture
 # -----------
-# Thick edges are the surest. A graph of causes cannot always say which way an edge points, however large the table is.
+# Thick edges are the surest. A causal graph cannot always say which way an edge points, however large the table is.
 
 figure, axes = plt.subplots(2, 1, figsize=(7, 9), layout="constrained")
 GraphDisplay(truth, feature_names=names, title="the truth").plot(axes[0]).ax_.set_xlabel("how the survey was made")

@@ -3,7 +3,7 @@ Many features, few rows: publish the names only
 ===============================================
 
 64 pixels, 1,797 handwritten digits. If a score of every pixel is published, 64 numbers share the budget; if only the
-names of the best ten are, with ``release="support"``, noise grows with ten instead. The pixels stand for any table with
+names of the best ten are, by ``PrivateSelectKBest``, noise grows with ten instead. The pixels stand for any table with
 many columns and few people.
 
 Run it with ``python examples/digits_support.py``, which saves the picture below as ``digits_support.png``.
@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
-from skdpmic import DPMICSelector
+from skdpmic import DPMICSelector, PrivateSelectKBest
 
 # %%
 # Two ways to keep ten pixels
@@ -28,15 +28,16 @@ from skdpmic import DPMICSelector
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-warnings.filterwarnings("ignore", "noise drowns everything")  # at small epsilon it does, which is what is shown here
+warnings.filterwarnings("ignore", "noise will exceed the signal")  # at small epsilon it does, as is shown here
 
 
-def chosen_pixels(release, epsilon):
-    """A mask of the ten pixels that a new fit chooses; with infinite epsilon, without privacy."""
-    selector = DPMICSelector(
-        k=10, statistic="mtv_r", release=release, epsilon=epsilon, bounds=(0, 16), classes=range(10)
-    )
-    return selector.fit(X_train, y_train).get_support()
+public = {"k": 10, "statistic": "mtv_r", "bounds": (0, 16), "classes": range(10)}
+selectors = {"the names of ten pixels": PrivateSelectKBest(**public), "the scores of all 64": DPMICSelector(**public)}
+
+
+def chosen_pixels(selector, epsilon):
+    """A mask of the ten pixels that a new fit chooses."""
+    return selector.set_params(epsilon=epsilon).fit(X_train, y_train).get_support()
 
 
 def accuracy(mask):
@@ -48,15 +49,14 @@ def accuracy(mask):
 # Twenty fits at each ε show how often each pixel is chosen, and how well a model does with the ten.
 
 epsilons = [0.1, 0.3, 1, 3, 10]
-releases = {"support": "the names of ten pixels", "scores": "the scores of all 64"}
 choices = {
-    release: {epsilon: np.array([chosen_pixels(release, epsilon) for _ in range(20)]) for epsilon in epsilons}
-    for release in releases
+    label: {epsilon: np.array([chosen_pixels(selector, epsilon) for _ in range(20)]) for epsilon in epsilons}
+    for label, selector in selectors.items()
 }
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained", width_ratios=(2, 1, 1))
-for (release, label), colour in zip(releases.items(), ("tab:blue", "tab:orange"), strict=True):
-    accuracies = np.array([[accuracy(mask) for mask in choices[release][epsilon]] for epsilon in epsilons])
+for label, colour in zip(selectors, ("tab:blue", "tab:orange"), strict=True):
+    accuracies = np.array([[accuracy(mask) for mask in choices[label][epsilon]] for epsilon in epsilons])
     axes[0].errorbar(
         epsilons, accuracies.mean(axis=1), accuracies.std(axis=1), color=colour, marker="o", capsize=3, label=label
     )
@@ -70,8 +70,8 @@ axes[0].set_xlabel("ε of one choice")
 axes[0].set_ylabel("accuracy of nearest neighbours")
 axes[0].set_title("Ten pixels, chosen privately (mean ± sd)")
 axes[0].legend(loc="lower right", fontsize="small")
-for ax, release, title in zip(axes[1:], releases, ("names only", "all scores"), strict=True):
-    ax.imshow(choices[release][1].mean(axis=0).reshape(8, 8), cmap="Blues", vmin=0, vmax=1)
+for ax, label, title in zip(axes[1:], selectors, ("names only", "all scores"), strict=True):
+    ax.imshow(choices[label][1].mean(axis=0).reshape(8, 8), cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_title(f"{title}, ε = 1")

@@ -1,6 +1,6 @@
 """
-Plan before there is data, and keep a budget
-============================================
+Plan your budget before collecting data, and track it
+=====================================================
 
 How much ε does a question take? Public numbers say: rows, columns, how many are to be chosen. When several questions
 are asked of one table, their costs add up. A ``BudgetLedger`` is a file that every fit pays into before it draws noise,
@@ -15,14 +15,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, plan_release
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer, PrivateSelectKBest, plan_release
 from skdpmic.plotting import LedgerDisplay, PlanDisplay
 
 # %%
 # What will it cost?
 # ------------------
 # A row of the plan is a way to release the best 5 of 100 columns so that of two columns whose scores are 0.1 apart the
-# better one comes first in 97.5 % of fits. The cheapest is first. Planning costs nothing.
+# better one comes first in 97.5% of fits. The cheapest is first. Planning costs nothing.
 
 plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
 print(plan)
@@ -48,10 +48,10 @@ visits = np.abs(X[:, 3] - 0.5) + X[:, 4] + 0.1 * rng.standard_normal(5000)
 folder = tempfile.TemporaryDirectory()
 ledger = BudgetLedger(Path(folder.name) / "people.db", epsilon=1)  # in real use: a file beside the table
 pay_gap, care = ledger.for_purpose("pay gap"), ledger.for_purpose("care")
-shared = {"statistic": "mtv_r", "bounds": (0, 1)}
-for_wage = DPMICSelector(k=3, release="support", epsilon=0.5, target_bounds=(-1, 3), ledger=pay_gap, **shared)
+shared = {"bounds": (0, 1)}
+for_wage = PrivateSelectKBest(k=3, epsilon=0.5, target_bounds=(-1, 3), ledger=pay_gap, **shared)
 print("wage:", *np.argsort(for_wage.fit(X, wage).ranking_)[:3])
-for_visits = DPMICSelector(k=2, release="support", epsilon=0.3, target_bounds=(0, 2), ledger=care, **shared)
+for_visits = PrivateSelectKBest(k=2, epsilon=0.3, target_bounds=(0, 2), ledger=care, **shared)
 print("visits:", *np.argsort(for_visits.fit(X, visits).ranking_)[:2])
 try:
     DPMICScorer(epsilon=0.5, target_bounds=(0, 2), ledger=care, **shared).fit(X, visits)

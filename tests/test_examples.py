@@ -154,7 +154,9 @@ def test_the_examples_are_pages_of_a_gallery(name):
     assert "ε = " in text or "own ε" in text
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     private = [
-        call for call in calls if getattr(call.func, "id", "").startswith(("DPMIC", "PrivatePC", "RandomizedResponse"))
+        call
+        for call in calls
+        if getattr(call.func, "id", "").startswith(("DPMIC", "PrivateSelect", "PrivatePC", "RandomizedResponse"))
     ]
     assert private
     assert not any(keyword.arg == "random_state" for call in private for keyword in call.keywords)

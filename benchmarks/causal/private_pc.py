@@ -153,5 +153,5 @@ def main():
 
 if __name__ == "__main__":
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # of seeds, and of noise that drowns everything
+        warnings.simplefilter("ignore")  # of seeds, and of noise that exceeds the signal
     main()

@@ -33,9 +33,7 @@ def draw_recall(summary, path):
         for score, style in STYLES.items():
             _line(axes, cell, score, SUPPORT, score, **style)
         _finish(axes, N_TRUE / d)
-    _finish_figure(
-        figure, 'share of the true features found, release="support"; bars: standard error over tables', path
-    )
+    _finish_figure(figure, "share of the true features found, names only; bars: standard error over tables", path)
 
 
 def draw_mechanisms(summary, first, path):
@@ -75,7 +73,7 @@ def draw_shapes(summary, shapes, n, d, path):
         axes.set_title(f"{shape}: {', '.join(names)}", fontsize=9)
         axes.set_xlabel("ε of one selection")
         _finish(axes, N_TRUE / d)
-    title = f'share of the true features found by their shape, {n:,} rows, {d} features, release="support"'
+    title = f"share of the true features found by their shape, {n:,} rows, {d} features, names only"
     _finish_figure(figure, title, path)
 
 
@@ -91,9 +89,7 @@ def draw_by_name(one, names, n, d, path):
         axes.set_xticks(range(len(names)), names)
         axes.set_yticks(range(len(rows)), rows.index)
         axes.set_title(f"ε = {epsilon:g}", fontsize=10)
-    figure.suptitle(
-        f'how often each relationship is found, in %: {n:,} rows, {d} features, release="support"', fontsize=11
-    )
+    figure.suptitle(f"how often each relationship is found, in %: {n:,} rows, {d} features, names only", fontsize=11)
     figure.savefig(path, dpi=90)
 
 
@@ -115,7 +111,7 @@ def draw_no_functions(no_function, path, n=3000):
             _line(axes, cell, score, SUPPORT, score, shape, **style)
         axes.set_xlabel("ε of one selection")
         _finish(axes, N_TRUE / cell["d"].iloc[0])
-    title = f'share found by shape, {n:,} rows, 100 features, release="support"; brown: a feature and the target'
+    title = f"share found by shape, {n:,} rows, 100 features, names only; brown: a feature and the target"
     _finish_figure(figure, title, path)
 
 
@@ -130,7 +126,7 @@ def draw_wide_bounds(wide, path):
         axes.set_title(f"bounds of the {of}", fontsize=10)
         axes.set_xlabel("how many times too wide")
         _finish(axes, N_TRUE / first["d"])
-    title = f'share found, {first["n"]:,} rows, {first["d"]} features, ε = {first["epsilon"]:g}, release="support"'
+    title = f"share found, {first['n']:,} rows, {first['d']} features, ε = {first['epsilon']:g}, names only"
     _finish_figure(figure, title, path)
 
 
@@ -160,7 +156,7 @@ def draw_tables(tables, path):
         axes.grid(alpha=0.3)
         if "error" in first["metric"]:
             axes.invert_yaxis()  # better is higher in all panels
-    title = 'a model on the chosen features, release="support"; higher is better; bars: standard error over splits'
+    title = "a model on the chosen features, names only; higher is better; bars: standard error over splits"
     _finish_figure(figure, title, path)
 
 

@@ -22,7 +22,7 @@ from benchmarks.selection import report
 from benchmarks.selection.related_tables import TABLES
 from benchmarks.selection.ways import DELTA, EPSILONS, NOT_PRIVATE
 from benchmarks.store import completed
-from skdpmic import DPMICSelector
+from skdpmic import PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
 
 RESULTS = Path(__file__).parent / "results"
@@ -91,7 +91,7 @@ def _chosen(split, way, epsilon, seed):
         return np.argsort(-_mutual_information(split), kind="stable")[: table.k]
     noise = {"epsilon": epsilon, "random_state": seed % 2**31}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the seed, and of noise that drowns everything
+        warnings.simplefilter("ignore")  # of the seed, and of noise that exceeds the signal
         return np.argsort(selector(table, way, **noise).fit(split.X, split.y).ranking_)[: table.k]
 
 
@@ -102,8 +102,7 @@ def selector(table, way, **noise):
         if table.n_classes is not None:
             public["classes"] = table.target["classes"]
         return PrivateForwardSelector(table.k, delta=DELTA, **public, **noise)
-    public = {"statistic": "mtv_r", "release": "support", **table.features, **table.target}
-    return DPMICSelector(table.k, redundancy=REDUNDANCIES[way], **public, **noise)
+    return PrivateSelectKBest(table.k, redundancy=REDUNDANCIES[way], **table.features, **table.target, **noise)
 
 
 def _mutual_information(split):

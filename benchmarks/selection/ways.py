@@ -17,7 +17,7 @@ DELTA = 1e-6
 NOT_PRIVATE = np.inf
 _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivity
 
-# What hides the scores: names of the k best by one-shot noise (release="support"), all scores with Laplace or with
+# What hides the scores: names of the k best by one-shot noise (PrivateSelectKBest), all scores with Laplace or with
 # Gaussian noise, all tables of counts with noise.
 SUPPORT, EVEN, GAUSSIAN, COUNTS = "support", "even split", "gaussian", "geometric"
 REFERENCES = "references"  # what is no private statistic: scores of scikit-learn, and other choices

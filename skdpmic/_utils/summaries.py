@@ -100,7 +100,7 @@ class ShownInNotebooks:
 
 
 def shown_scores(estimator):
-    """Scores, or which features are the best, of a :class:`DPMICScorer` or :class:`DPMICSelector`."""
+    """Scores, or which features are the best, of a scorer or a selector."""
     terms, features = estimator._terms, _many(estimator.n_features_in_, "feature")
     n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):

@@ -40,7 +40,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     categories : dict, default=None
         Public labels of all columns, by name or number, but of those whose types declare their labels: booleans, and
         Enum of Polars. None, or an empty dict, for a table of numbers and dates, in which booleans are 0 and 1. A table
-        of both is refused, and the error says what to do. Labels that are not public are a part of their own, as are
+        of both is refused, and the error says what to do. Labels that are not public have their own bin, and so do
         missing values; among numbers, missing values come first and are equal to one another.
     alpha : float, default=0.01
         Two columns lose their edge if a test of their independence has a p-value above this; in (0, 1). After a fit,
@@ -57,7 +57,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
         Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -123,7 +123,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
 
     See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
-    ``docs/how_to/causal.md`` for a guide. Outside the guarantee: errors raised on invalid data, and time.
+    ``docs/how_to/causal.md`` for a guide. Not covered by the guarantee: errors on invalid data, and time.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEs
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
         Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -84,19 +84,20 @@ class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEs
 
     See Also
     --------
-    DPMICSelector : The best single features, by dependence of any shape, with less noise where k is small.
+    PrivateSelectKBest : The best single features, by dependence of any shape, with less noise where k is small.
     PrivateCorrelation : The matrix by itself.
 
     Notes
     -----
     Where features are near copies of one another, it finds more than the best single features do once `noise_scale_` is
     below about 0.1, which takes about 100 records per feature at epsilon=1 and delta=1e-6. With more noise, or where no
-    feature repeats another, DPMICSelector with ``release="support"`` chooses better (``docs/how_to/correlation.md``).
+    feature repeats another, PrivateSelectKBest chooses better (``docs/how_to/correlation.md``).
     The size of the noise is known, so it is taken into account: correlations among features that may be due to noise
     are shrunk, the matrix is replaced by the nearest correlation matrix, and a ridge keeps what is left of a feature
     from being noise alone. After a fit, changing `k` costs no further budget.
 
-    Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
+    Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
+    timing.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEs
         PrivacyLeakWarning
             If classes are read from the data, or `random_state` is set.
         UserWarning
-            If the noise drowns everything, delta is above ``1 / n_samples``, or k is above the number of features.
+            If the noise will exceed the signal, delta is above ``1 / n_samples``, or k is above the number of features.
         """
         with rollback_on_error(self):
             self._check_parameters()

@@ -60,10 +60,10 @@ def plan_release(
         Privacy budget of the release; above 0, and finite.
     error : float, default=None
         How much noise may do, in [1e-6, 1], on the scale of the scores, which lie in [0, 1]. For a release of scores
-        it is half the width of the 95 % interval of each of them: `scores_interval` reaches no further. For a release
-        of the support, which publishes no scores, it is half the width of the 95 % interval of what noise does to the
+        it is half the width of the 95% interval of each of them: `scores_interval` reaches no further. For a release
+        of names, which publishes no scores, it is half the width of the 95% interval of what noise does to the
         difference of two scores before the choice: of two features whose scores are that far apart, the better one
-        comes first with a probability of at least 97.5 %.
+        comes first with a probability of at least 97.5%.
     delta : float, default=0.0
         In [0, 1). If above 0, mechanisms that use it are planned, too.
     n_classes : int, default=None
@@ -84,7 +84,7 @@ def plan_release(
 
     See Also
     --------
-    DPMICSelector.plan : The same for an estimator.
+    PrivateSelectKBest.plan : The same for an estimator.
     search_cost : What a search over parameters costs.
     skdpmic.plotting.PlanDisplay : Draws plans by the number of records.
 

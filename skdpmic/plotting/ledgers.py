@@ -115,7 +115,7 @@ class LedgerDisplay:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
         ...     ledger.charge("means by ward", 0.25)
-        ...     ledger.charge("DPMICSelector", 0.5)
+        ...     ledger.charge("PrivateSelectKBest", 0.5)
         ...     display = LedgerDisplay.from_ledger(ledger)
         >>> [float(bar.get_width()) for bar in display.bars_]
         [0.25, 0.5]

@@ -97,7 +97,7 @@ class NoisyCountsDisplay:
 
         Parameters
         ----------
-        estimator : DPMICScorer or DPMICSelector
+        estimator : DPMICScorer
             Fitted with ``mechanism="geometric"``.
         feature : int or str
             Number of the feature, or its name.

@@ -113,7 +113,7 @@ class PlanDisplay:
         k : int, default=None
             How many of them are to be chosen; needed for ``release="names"`` and ``show="found"``.
         statistic : str, default="mic_r"
-            As in :class:`skdpmic.DPMICSelector`.
+            As in :class:`skdpmic.PrivateSelectKBest`.
         epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
             Above 0, and finite.
         n_samples : array-like of int of shape (n_sizes,), default=None
@@ -240,7 +240,7 @@ class PlanDisplay:
             least, most = np.nanmin(values), np.nanmax(values)
             ax.set_ylim(min(least, usable) / 1.5, max(min(most * 1.2, 10), usable * 3))
             ends, text = (ax.get_ylim()[0], usable), f"usable: error up to {in_short(usable)}"
-            ax.set_ylabel("error due to noise, with 95 % confidence")
+            ax.set_ylabel("95% half-width of the noise")
         else:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"

@@ -45,7 +45,7 @@ class SearchCost:
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this for "
             "the private estimators seen, in fits on folds assigned without looking at the records. Cross-validated "
-            "scores and what is chosen by them are raw functions of held-out records, outside the guarantee."
+            "scores and what is chosen by them are raw functions of held-out records, not covered by the guarantee."
         )
 
 
@@ -108,9 +108,10 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.pipeline import make_pipeline
-    >>> from skdpmic import DPMICSelector, search_cost
-    >>> pipeline = make_pipeline(DPMICSelector(epsilon=0.1), Ridge())
-    >>> search = GridSearchCV(pipeline, {"dpmicselector__k": [2, 4, 8], "ridge__alpha": [0.1, 1, 10, 100]}, cv=5)
+    >>> from skdpmic import PrivateSelectKBest, search_cost
+    >>> pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=0.1), Ridge())
+    >>> grid = {"privateselectkbest__k": [2, 4, 8], "ridge__alpha": [0.1, 1, 10, 100]}
+    >>> search = GridSearchCV(pipeline, grid, cv=5)
     >>> cost = search_cost(search)
     >>> cost.epsilon, cost.n_fits, cost.charged_epsilon
     (4.9, 61, 6.1)

@@ -92,7 +92,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
         share the global random generators.
     verbose : int, default=0
         Whether `fit` prints how many fits in the subsets are done, and the time that they took: 0 prints nothing, 1
-        about ten lines, 2 one for each fit. Time is outside the guarantee: show the lines to no one but yourself.
+        about ten lines, 2 one for each fit. Time is not covered by the guarantee: keep the lines to yourself.
     random_state : None, int or RandomState, default=None
         None draws subsets and noise from the operating system's entropy. A seed is for tests; it breaks the
         guarantee, and warns.
@@ -142,7 +142,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
     for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`.
     There is no `best_estimator_` then.
 
-    See ``docs/theory/search.md`` for the theorem. Outside the guarantee: errors raised on invalid data, and time.
+    See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors on invalid data, and time.
 
     References
     ----------
@@ -154,11 +154,11 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn.pipeline import Pipeline
-    >>> from skdpmic import DPMICSelector, PrivateGridSearch
+    >>> from skdpmic import PrivateGridSearch, PrivateSelectKBest
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(4000, 5))
     >>> y = (X[:, 3] - 0.5) ** 2
-    >>> selector = DPMICSelector(epsilon=2.0, bounds=(0, 1), target_bounds=(0, 0.25), release="support")
+    >>> selector = PrivateSelectKBest(k=1, epsilon=2.0, bounds=(0, 1), target_bounds=(0, 0.25))
     >>> pipeline = Pipeline([("select", selector), ("model", KNeighborsRegressor())])
     >>> grid = {"select__k": [1, 5], "model__n_neighbors": [3, 40]}
     >>> search = PrivateGridSearch(pipeline, grid, epsilon=2.0).fit(X, y)

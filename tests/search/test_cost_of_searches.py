@@ -442,7 +442,7 @@ def test_the_text_says_what_is_outside_the_guarantee():
     assert "epsilon=4.9, delta=0.0, n_fits=61, charged_epsilon=6.1" in text
     assert "at most this for the private estimators seen" in text
     assert "scores" in text
-    assert "outside the guarantee" in text
+    assert "not covered by the guarantee" in text
 
 
 HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC), k=1)
