@@ -111,13 +111,13 @@ def scores(target, X, bounds=UNIT):
 
 def in_both_orientations(X, y, family):
     """The larger score of x with y, and of y with x."""
-    target = mtv_r.AgainstNumbers(y, UNIT, family)
-    return np.array([max(target.score(x, UNIT), mtv_r.AgainstNumbers(x, UNIT, family).score(y, UNIT)) for x in X])
+    target = mtv_r.NumericTargetScorer(y, UNIT, family)
+    return np.array([max(target.score(x, UNIT), mtv_r.NumericTargetScorer(x, UNIT, family).score(y, UNIT)) for x in X])
 
 
 def microseconds(family, X, y, n):
     """Median time of a score of n records."""
-    target, times = mtv_r.AgainstNumbers(y[:n], UNIT, family), []
+    target, times = mtv_r.NumericTargetScorer(y[:n], UNIT, family), []
     for x in X[:, :n]:
         start = time.perf_counter()
         target.score(x, UNIT)
@@ -133,7 +133,7 @@ def numeric_table(n, table):
 
 def against(family, bounds=UNIT):
     """What scores features of these bounds against y."""
-    return lambda X, y: scores(mtv_r.AgainstNumbers(y, UNIT, family), X, bounds)
+    return lambda X, y: scores(mtv_r.NumericTargetScorer(y, UNIT, family), X, bounds)
 
 
 def numbers(tables):
@@ -206,7 +206,7 @@ def classes(tables):
             for name, family in class_families(n_classes).items():
 
                 def score(X, codes, family=family):
-                    return scores(mtv_r.AgainstClasses(codes, family), X)
+                    return scores(mtv_r.ClassTargetScorer(codes, family), X)
 
                 print_row(name, mean_found(made, score, CLASS_CELLS))
 
@@ -252,7 +252,7 @@ def shape_table(n, table):
 
 def mic_r_scores(X, y, epsilon):
     per_score = OneShotTopK.epsilon_per_score(epsilon, N_TRUE)
-    target = mic_r.AgainstNumbers(y, UNIT, default_B(len(y), per_score), default_c(len(y), per_score))
+    target = mic_r.NumericTargetScorer(y, UNIT, default_B(len(y), per_score), default_c(len(y), per_score))
     return scores(target, X)
 
 

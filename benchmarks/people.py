@@ -82,11 +82,11 @@ def grids():
             X, y = X[rows, : 2 * N_TRUE], y[rows]
             for each, times in product((1, m), (1, math.sqrt(m), m)):
                 B, c = (look_up(n_persons * each, 1.0, None, "miller-madow") for look_up in (default_B, default_c))
-                target = mic_r.AgainstNumbers(y, y_bounds, B, c, correction=mic_r.MillerMadow(times))
+                target = mic_r.NumericTargetScorer(y, y_bounds, B, c, correction=mic_r.MillerMadow(times))
                 scores["mic_r", each, times].append([target.score(x, x_bounds) for x in X.T])
             for times in (1, math.sqrt(m), m):
                 family = numeric_family(*resolve_mtv("auto", "auto", n_persons, 1.0, None)).for_groups(times)
-                target = mtv_r.AgainstNumbers(y, y_bounds, family)
+                target = mtv_r.NumericTargetScorer(y, y_bounds, family)
                 scores["mtv_r", 1, times].append([target.score(x, x_bounds) for x in X.T])
         for (statistic, each, times), of_tables in scores.items():
             of_tables = np.array(of_tables)

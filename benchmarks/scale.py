@@ -20,7 +20,7 @@ from sklearn.feature_selection import mutual_info_regression
 
 from skdpmic import DPMICScorer
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.mic.mic_r import AgainstNumbers
+from skdpmic.statistics.mic.mic_r import NumericTargetScorer
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "parquet_stream.py"
 N_FEATURES = 50
@@ -114,7 +114,7 @@ def wide(options):
     n, d = 1000, options.features
     X, y = table(n, d)
     scorer = DPMICScorer(**PUBLIC).fit(X, y)
-    target = AgainstNumbers(y, (0, 1), scorer.B_, scorer.c_, correction=scorer.correction)
+    target = NumericTargetScorer(y, (0, 1), scorer.B_, scorer.c_, correction=scorer.correction)
     columns = np.ascontiguousarray(X.T)
     few = X[:, : max(d // 50, 1)]
     fit = kernel = mutual = np.inf

@@ -29,7 +29,7 @@ from tqdm import tqdm
 from skdpmic import mic_e
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv import mtv_r
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
@@ -42,23 +42,23 @@ SLOWEST_MIC_E = 10_000
 
 def mic_r_regression(X, y, correction="miller-madow"):
     sizes = (default(len(y), 1.0, correction=correction) for default in (default_B, default_c))
-    target = AgainstNumbers(y, UNIT, *sizes, correction=correction)
+    target = NumericTargetScorer(y, UNIT, *sizes, correction=correction)
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mic_r_classif(X, codes, correction="miller-madow"):
     sizes = (default(len(codes), 1.0, 5, correction) for default in (default_B, default_c))
-    target = AgainstClasses(codes, 5, *sizes, correction=correction)
+    target = ClassTargetScorer(codes, 5, *sizes, correction=correction)
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mtv_r_regression(X, y):
-    target = mtv_r.AgainstNumbers(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
+    target = mtv_r.NumericTargetScorer(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mtv_r_classif(X, codes):
-    target = mtv_r.AgainstClasses(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
+    target = mtv_r.ClassTargetScorer(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
     return [target.score(x, UNIT) for x in X.T]
 
 

@@ -11,7 +11,7 @@ from skdpmic.statistics.grids.partitions import equipartitions, locate, refine
 from skdpmic.statistics.mic.cell_counts import cells_of, count, empty_tables
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.mic_e import mass_plan
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, RangeGrids, continuous_plan
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry
 
 PLAN = continuous_plan(150.0, 5.0, "reduced")
@@ -61,11 +61,11 @@ def test_mass_tables(benchmark, columns):
 
 
 def test_mic_r(benchmark, columns):
-    benchmark(AgainstNumbers(columns[1], (0, 1), 150.0, 5.0).score, columns[0], (0, 1))
+    benchmark(NumericTargetScorer(columns[1], (0, 1), 150.0, 5.0).score, columns[0], (0, 1))
 
 
 def test_mic_r_against_classes(benchmark, columns):
-    benchmark(AgainstClasses((columns[1] * 5).astype(int), 5, 150.0, 5.0).score, columns[0], (0, 1))
+    benchmark(ClassTargetScorer((columns[1] * 5).astype(int), 5, 150.0, 5.0).score, columns[0], (0, 1))
 
 
 @pytest.mark.parametrize("sampler", [discrete_laplace, geometric])

@@ -35,8 +35,8 @@ from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c
 from skdpmic.statistics.mic.mic_r import (
-    AgainstClasses,
-    AgainstNumbers,
+    ClassTargetScorer,
+    NumericTargetScorer,
     closed_plan,
     continuous_plan,
     needed_grids,
@@ -204,8 +204,8 @@ def scores_of_sample(key, n, seed, repetition, chosen, correction=MM):
 
 def target(key, y, n_classes, B, c, correction):
     if n_classes == 0:
-        return AgainstNumbers(y, UNIT, B, c, correction=correction)
-    return AgainstClasses(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c, correction)
+        return NumericTargetScorer(y, UNIT, B, c, correction=correction)
+    return ClassTargetScorer(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c, correction)
 
 
 def score(options, n, seed, repetition, bar):

@@ -57,9 +57,9 @@ def mtv_r_family(n, epsilon, n_classes):
 
 def mtv_r_scores(table, family, keys):
     if table.n_classes is None:
-        target = mtv_r.AgainstNumbers(table.y, table.target_bounds, family)
+        target = mtv_r.NumericTargetScorer(table.y, table.target_bounds, family)
     else:
-        target = mtv_r.AgainstClasses(table.y, family)
+        target = mtv_r.ClassTargetScorer(table.y, family)
     return _of_each_feature(target, table)
 
 
@@ -72,9 +72,9 @@ def mic_r_with(correction):
 
     def scores(table, grid, keys):
         if table.n_classes is None:
-            target = mic_r.AgainstNumbers(table.y, table.target_bounds, *grid, correction=correction)
+            target = mic_r.NumericTargetScorer(table.y, table.target_bounds, *grid, correction=correction)
         else:
-            target = mic_r.AgainstClasses(table.y, table.n_classes, *grid, correction=correction)
+            target = mic_r.ClassTargetScorer(table.y, table.n_classes, *grid, correction=correction)
         return _of_each_feature(target, table)
 
     return Statistic(scores, lambda n, *_: mic_r_sensitivity(n), grid)

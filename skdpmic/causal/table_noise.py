@@ -66,11 +66,11 @@ class NoisyTwoWayTables:
         """Standard deviation of the noise on a count, in records."""
         return math.sqrt(self.variance)
 
-    def release(self, counts, source):
+    def release(self, counts, random_bytes):
         """Counts with noise, not clamped to [0, n]: an int64 ndarray of the shape of `counts`."""
         if self.variance == 0:
             return counts.copy()
-        noisy = counts.astype(object) + discrete_gaussian(self.variance, len(counts), source)
+        noisy = counts.astype(object) + discrete_gaussian(self.variance, len(counts), random_bytes)
         return np.clip(noisy, -_MOST, _MOST).astype(np.int64)
 
     def margin(self, confidence):

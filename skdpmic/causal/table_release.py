@@ -27,12 +27,12 @@ class TwoWayTablesRelease:
         sizes = [scale.n_parts for scale in shape.scales]
         return NoisyTwoWayTables.for_budget(self.epsilon, self.delta, sizes, shape.n_samples, shape.rows_per_group)
 
-    def draw(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
         columns = records.map_features(_codes, n_jobs)
         counts = two_way_counts(columns, mechanism.sizes, n_jobs, records.progress)
         return {
-            "noisy_tables_": as_tables(mechanism.release(counts, source), mechanism.sizes),
+            "noisy_tables_": as_tables(mechanism.release(counts, random_bytes), mechanism.sizes),
             "noise_scale_": mechanism.noise_scale,
         }
 

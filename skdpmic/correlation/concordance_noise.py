@@ -38,11 +38,11 @@ class NoisyConcordances:
         """Standard deviation of the noise on a correlation."""
         return self.scale / self.n_pairs
 
-    def release(self, sums, source):
+    def release(self, sums, random_bytes):
         """Correlations with noise, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
         noisy = sums.astype(object)
         if self.scale > 0:
-            noisy = noisy + discrete_gaussian(self.scale**2, len(sums), source)
+            noisy = noisy + discrete_gaussian(self.scale**2, len(sums), random_bytes)
         return np.array([total / self.n_pairs for total in noisy])
 
     def margin(self, confidence):

@@ -41,7 +41,7 @@ class KendallRelease:
             self.epsilon, self.delta, self.n_columns, shape.n_samples, shape.rows_per_group
         )
 
-    def draw(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
         ranks = records.map_features(_ranks, n_jobs)
         if records.target is not None:
@@ -49,7 +49,7 @@ class KendallRelease:
         sums = concordances(ranks, n_jobs, records.progress)
         noisy = np.empty((self.n_columns, self.n_columns))
         above = np.triu_indices(self.n_columns)
-        noisy[above] = noisy.T[above] = mechanism.release(sums, source)
+        noisy[above] = noisy.T[above] = mechanism.release(sums, random_bytes)
         untied = noisy.diagonal().copy()
         np.fill_diagonal(noisy, 1.0)
         return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}

@@ -36,7 +36,7 @@ class SketchedRecords:
         """The records, with this progress."""
         return SketchedRecords(self._sketch, self._recount, progress)
 
-    def with_sampled_rows(self, source):
+    def with_sampled_rows(self, random_bytes):
         """The records that count: all, as each is a person."""
         return self
 
@@ -45,17 +45,17 @@ class SketchedRecords:
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
         return map_features(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
 
-    def scorer(self, measure, source):
+    def scorer(self, measure, random_bytes):
         """What scores features from their counts."""
         return measure.scorer_of_counts(self._sketch._grids, self.n_samples)
 
-    def scores_against(self, j, measure, left_out, n_jobs, source):
+    def scores_against(self, j, measure, left_out, n_jobs, random_bytes):
         """Scores of features against feature j by a measure: of those that are not left out, in order."""
         sketch = self._recount(_sketch_against(self._sketch, j, measure), j)
         if sketch.n_samples != self.n_samples:
             raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
         records = SketchedRecords(sketch, progress=self.progress)
-        return np.array(records.map_features(records.scorer(measure, source).score, n_jobs, left_out))
+        return np.array(records.map_features(records.scorer(measure, random_bytes).score, n_jobs, left_out))
 
     def counter(self, table):
         """What makes a feature's noisy table of its counts, without noise yet."""

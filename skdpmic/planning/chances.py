@@ -46,7 +46,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
     return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
 
 
-def chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=False):
+def miss_probability(n_features, k, law, draws_anew=False):
     """How likely a score of 1 is to miss the k best, all others being 0: with noise, and with features drawn at random.
 
     A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.

@@ -260,9 +260,9 @@ class _Unprepared(NamedTuple):
         """How far one record can move a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
 
-    def against(self, scale, n, epsilon):
+    def with_feature_as_target(self, scale, n, epsilon):
         """The measure with a feature in the target's place."""
-        return _Unprepared(self.measure.against(scale, n, epsilon))
+        return _Unprepared(self.measure.with_feature_as_target(scale, n, epsilon))
 
 
 def _mechanism(release, measure, shape):

@@ -71,13 +71,13 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     """
     random = np.random.default_rng(seed)
     truths = draw_truths(fitted.scores, fitted.mechanism.law, n_simulations, random)
-    worth = truths - fitted.offsets
+    adjusted = truths - fitted.offsets
     laws = [fitted.mechanism_at(epsilon, k, release).law for epsilon in epsilons]
     seed = random.integers(2**31)  # one for all, so that frequencies change with epsilon only
-    return np.array([_frequencies(worth, k, law, np.random.default_rng(seed)) for law in laws])
+    return np.array([_frequencies(adjusted, k, law, np.random.default_rng(seed)) for law in laws])
 
 
-def _frequencies(worth, k, law, random):
-    noisy = worth if law is None else worth + law.rvs(size=worth.shape, random_state=random)
+def _frequencies(adjusted, k, law, random):
+    noisy = adjusted if law is None else adjusted + law.rvs(size=adjusted.shape, random_state=random)
     chosen = np.argpartition(-noisy, k - 1, axis=1)[:, :k]
-    return np.bincount(chosen.ravel(), minlength=worth.shape[1]) / len(worth)
+    return np.bincount(chosen.ravel(), minlength=adjusted.shape[1]) / len(adjusted)

@@ -66,7 +66,7 @@ class GreedyChoice(NoiseOnGrid):
         """One-sided exponential noise, drawn for one choice, chooses like "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
 
-    def release(self, scores, scores_with, source):
+    def release(self, scores, scores_with, random_bytes):
         """Indices of the k features chosen, in order.
 
         Parameters
@@ -76,7 +76,7 @@ class GreedyChoice(NoiseOnGrid):
         scores_with : callable
             ``scores_with(feature, chosen)`` are the scores with a feature, of all features that were not chosen, in
             ascending order; in grid steps, too. Asked for once for each feature that was chosen but the last.
-        source : callable
+        random_bytes : callable
             Random bytes.
         """
         remaining, chosen = np.arange(len(scores)), []
@@ -84,8 +84,8 @@ class GreedyChoice(NoiseOnGrid):
         while len(chosen) < self.k:
             if chosen:
                 total[remaining] += scores_with(chosen[-1], chosen)
-            worth = scores[remaining] - self._overlap(total[remaining], len(chosen))
-            place = self._one_choice.choose(worth, source)
+            adjusted = scores[remaining] - self._overlap(total[remaining], len(chosen))
+            place = self._one_choice.choose(adjusted, random_bytes)
             chosen.append(int(remaining[place]))
             remaining = np.delete(remaining, place)
         return np.array(chosen, dtype=np.int64)

@@ -70,7 +70,7 @@ class _NoisyScores(NoiseOnGrid):
 
     scale: int
 
-    def release(self, scores, source, offsets=0.0):
+    def release(self, scores, random_bytes, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
         The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
@@ -79,9 +79,9 @@ class _NoisyScores(NoiseOnGrid):
         """
         if self.scale == 0:
             return scores, np.argsort(offsets - scores, kind="stable")
-        noisy = to_grid(scores) + self._noise(len(scores), source)
-        worth = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
-        return from_grid(noisy), np.array(sorted(range(len(worth)), key=lambda i: -worth[i]), dtype=np.int64)
+        noisy = to_grid(scores) + self._noise(len(scores), random_bytes)
+        adjusted = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
+        return from_grid(noisy), np.array(sorted(range(len(adjusted)), key=lambda i: -adjusted[i]), dtype=np.int64)
 
     def interval(self, scores, confidence):
         """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""
@@ -119,8 +119,8 @@ class LaplaceMechanism(_NoisyScores):
         """The epsilon of each score."""
         return float(epsilon) / n_scores
 
-    def _noise(self, size, source):
-        return discrete_laplace(self.scale, size, source)
+    def _noise(self, size, random_bytes):
+        return discrete_laplace(self.scale, size, random_bytes)
 
     def _quantile(self, confidence):
         return laplace_quantile(self.scale, confidence)
@@ -149,8 +149,8 @@ class GaussianMechanism(_NoisyScores):
         """The epsilon of Laplace noise on one score with the same standard deviation: 2 sqrt(rho / n_scores)."""
         return 2 * math.sqrt(rho_for(epsilon, delta) / n_scores)
 
-    def _noise(self, size, source):
-        return discrete_gaussian(self.scale**2, size, source)
+    def _noise(self, size, random_bytes):
+        return discrete_gaussian(self.scale**2, size, random_bytes)
 
     def _quantile(self, confidence):
         return gaussian_quantile(self.scale, confidence)

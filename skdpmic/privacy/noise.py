@@ -37,23 +37,23 @@ def entropy_source(random_state=None):
     return np.random.RandomState(random_state).bytes
 
 
-def random_keys(n, source):
+def random_keys(n, random_bytes):
     """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
 
     Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
     look like one another.
     """
-    return np.frombuffer(source(16 * n), dtype=np.uint64).reshape(2, n)
+    return np.frombuffer(random_bytes(16 * n), dtype=np.uint64).reshape(2, n)
 
 
-def discrete_laplace(scale, size, source):
+def discrete_laplace(scale, size, random_bytes):
     """Integers with ``P(z)`` proportional to ``exp(-|z| / scale)``.
 
     Parameters
     ----------
     scale : int or Fraction, above 0
     size : int
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -63,15 +63,15 @@ def discrete_laplace(scale, size, source):
     """
 
     def with_sign(size):
-        magnitude = geometric(scale, size, source)
-        negative = uniform_below(2, size, source) == 0
+        magnitude = geometric(scale, size, random_bytes)
+        negative = uniform_below(2, size, random_bytes) == 0
         # Minus zero is not kept: else zero would be drawn twice as often as it should.
         return np.where(negative, -magnitude, magnitude), ~(negative & (magnitude == 0))
 
     return _until_kept(with_sign, size)
 
 
-def geometric(scale, size, source):
+def geometric(scale, size, random_bytes):
     """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z / scale)``: one-sided geometric noise.
 
     With scale = t / s, ``u + t v`` has this law for scale t when u < t is uniform, kept with probability
@@ -81,7 +81,7 @@ def geometric(scale, size, source):
     ----------
     scale : int or Fraction, above 0
     size : int
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -94,19 +94,19 @@ def geometric(scale, size, source):
         raise ValueError(f"scale must be > 0, got {scale}.")
 
     def remainders(size):
-        candidates = uniform_below(t, size, source)
-        return candidates, _bernoulli_exp(candidates, t, source)
+        candidates = uniform_below(t, size, random_bytes)
+        return candidates, _bernoulli_exp(candidates, t, random_bytes)
 
     u = _until_kept(remainders, size)
     v = np.zeros(size, dtype=object)
     running = np.arange(size)
     while len(running):
-        running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, source)]
+        running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, random_bytes)]
         v[running] += 1
     return (u + t * v) // s
 
 
-def discrete_gaussian(sigma2, size, source):
+def discrete_gaussian(sigma2, size, random_bytes):
     """Integers with ``P(z)`` proportional to ``exp(-z**2 / (2 sigma2))``.
 
     Discrete Laplace integers y of scale t, the whole number above sigma, are kept with probability
@@ -117,7 +117,7 @@ def discrete_gaussian(sigma2, size, source):
     sigma2 : int or Fraction, above 0
         The variance of the continuous law; that of the discrete one is slightly below.
     size : int
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -131,13 +131,13 @@ def discrete_gaussian(sigma2, size, source):
     t = math.isqrt(p // q) + 1
 
     def nearly_gaussian(size):
-        candidates = discrete_laplace(t, size, source)
-        return candidates, _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, source)
+        candidates = discrete_laplace(t, size, random_bytes)
+        return candidates, _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, random_bytes)
 
     return _until_kept(nearly_gaussian, size)
 
 
-def exponential_choice(scores, scale, source):
+def exponential_choice(scores, scale, random_bytes):
     """An index, drawn with probability proportional to ``exp(score / scale)``: the exponential mechanism.
 
     A uniform index is kept with probability ``exp(-(largest score - its score) / scale)``, else drawn again.
@@ -146,7 +146,7 @@ def exponential_choice(scores, scale, source):
     ----------
     scores : ndarray of shape (n_scores,) of Python integers
     scale : int, above 0
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -155,20 +155,20 @@ def exponential_choice(scores, scale, source):
     """
     gaps = scores.max() - scores
     while True:  # of as many candidates as there are scores, one or more is kept on average
-        candidates = uniform_below(len(gaps), len(gaps), source)
-        accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, source))
+        candidates = uniform_below(len(gaps), len(gaps), random_bytes)
+        accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, random_bytes))
         if len(accepted):
             return int(candidates[accepted[0]])
 
 
-def bernoulli_exp(gamma, size, source):
+def bernoulli_exp(gamma, size, random_bytes):
     """True with probability ``exp(-gamma)`` each.
 
     Parameters
     ----------
     gamma : int or Fraction, at least 0
     size : int
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -177,10 +177,10 @@ def bernoulli_exp(gamma, size, source):
     """
     numerator, denominator = Fraction(gamma).as_integer_ratio()
     fits = max(numerator, denominator) < 2**62
-    return _bernoulli_exp_any(np.full(size, numerator, np.int64 if fits else object), denominator, source)
+    return _bernoulli_exp_any(np.full(size, numerator, np.int64 if fits else object), denominator, random_bytes)
 
 
-def _bernoulli_exp_any(numerators, denominator, source):
+def _bernoulli_exp_any(numerators, denominator, random_bytes):
     """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0, as Python integers.
 
     That is one success of probability 1/e for every whole in the quotient, and one of exp(-rest).
@@ -189,15 +189,15 @@ def _bernoulli_exp_any(numerators, denominator, source):
     success = np.ones(len(numerators), dtype=bool)
     running = np.flatnonzero(whole)
     while len(running):
-        success[running] = _bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, source)
+        success[running] = _bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, random_bytes)
         whole[running] -= 1
         running = running[success[running] & (whole[running] > 0)]
     kept = np.flatnonzero(success)
-    success[kept] = _bernoulli_exp(rest[kept], denominator, source)
+    success[kept] = _bernoulli_exp(rest[kept], denominator, random_bytes)
     return success
 
 
-def _bernoulli_exp(numerators, denominator, source):
+def _bernoulli_exp(numerators, denominator, random_bytes):
     """True with probability ``exp(-numerator / denominator)`` each, for 0 <= numerator <= denominator.
 
     With trials of probability x/1, x/2, x/3, ... until the first failure, the number of successes is even
@@ -208,8 +208,8 @@ def _bernoulli_exp(numerators, denominator, source):
     trial = 0
     while len(running):
         trial += 1
-        success = uniform_below(denominator, len(running), source) < numerators[running]
-        success &= uniform_below(trial, len(running), source) == 0
+        success = uniform_below(denominator, len(running), random_bytes) < numerators[running]
+        success &= uniform_below(trial, len(running), random_bytes) == 0
         running = running[success]
         successes[running] += 1
     return successes % 2 == 0
@@ -226,26 +226,26 @@ def _until_kept(propose, size):
     return draws
 
 
-def uniform_below(bound, size, source):
+def uniform_below(bound, size, random_bytes):
     """Uniform integers in [0, bound): as many random bits as `bound` has, drawn again where they reach it."""
     n_bits = (bound - 1).bit_length()
     if n_bits == 0:
         return np.zeros(size, dtype=np.int64)
-    draws = _random_bits(n_bits, size, source)
+    draws = _random_bits(n_bits, size, random_bytes)
     too_large = np.flatnonzero(draws >= bound)
     while len(too_large):
-        draws[too_large] = _random_bits(n_bits, len(too_large), source)
+        draws[too_large] = _random_bits(n_bits, len(too_large), random_bytes)
         too_large = too_large[draws[too_large] >= bound]
     return draws
 
 
-def _random_bits(n_bits, size, source):
+def _random_bits(n_bits, size, random_bytes):
     n_bytes = -(-n_bits // 8)
     if n_bits < 64:
         padded = np.zeros((size, 8), dtype=np.uint8)
-        padded[:, :n_bytes] = np.frombuffer(source(n_bytes * size), dtype=np.uint8).reshape(size, n_bytes)
+        padded[:, :n_bytes] = np.frombuffer(random_bytes(n_bytes * size), dtype=np.uint8).reshape(size, n_bytes)
         return padded.view("<i8").ravel() & np.int64((1 << n_bits) - 1)
-    data = source(n_bytes * size)
+    data = random_bytes(n_bytes * size)
     mask = (1 << n_bits) - 1
     words = [int.from_bytes(data[i : i + n_bytes], "little") & mask for i in range(0, len(data), n_bytes)]
     return np.array(words, dtype=object)

@@ -49,18 +49,18 @@ class _TopK(NoiseOnGrid):
     k: int
     scale: int
 
-    def choose(self, worth, source):
+    def choose(self, adjusted, random_bytes):
         """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""
-        return int(np.argmax(worth)) if self.scale == 0 else int(self._choose(worth, source)[0])
+        return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0])
 
-    def release(self, scores, source, offsets=0.0):
+    def release(self, scores, random_bytes, offsets=0.0):
         """Indices of the k features chosen, best first, by their scores less their public `offsets`."""
         if self.scale == 0:
             return np.argsort(offsets - scores, kind="stable")[: self.k]
-        worth = to_grid(scores) - to_grid(
+        adjusted = to_grid(scores) - to_grid(
             np.broadcast_to(offsets, scores.shape)
         )  # in steps, so that none moves further
-        return np.array(self._choose(worth, source), dtype=np.int64)
+        return np.array(self._choose(adjusted, random_bytes), dtype=np.int64)
 
 
 class OneShotTopK(_TopK):
@@ -93,8 +93,8 @@ class OneShotTopK(_TopK):
         """
         return LaplaceMechanism(self.scale).margin(confidence)
 
-    def _choose(self, scores, source):
-        noisy = scores + geometric(self.scale, len(scores), source)
+    def _choose(self, scores, random_bytes):
+        noisy = scores + geometric(self.scale, len(scores), random_bytes)
         return sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k]
 
 
@@ -133,10 +133,10 @@ class ExponentialTopK(_TopK):
             return 0.0
         return (math.ceil(self.scale * math.log((1 + confidence) / (1 - confidence))) + 1) * GRID
 
-    def _choose(self, scores, source):
+    def _choose(self, scores, random_bytes):
         remaining, chosen = np.arange(len(scores)), []
         for _ in range(self.k):
-            place = exponential_choice(scores[remaining], self.scale, source)
+            place = exponential_choice(scores[remaining], self.scale, random_bytes)
             chosen.append(remaining[place])
             remaining = np.delete(remaining, place)
         return chosen

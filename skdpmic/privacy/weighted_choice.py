@@ -14,7 +14,7 @@ _MORE_BITS = 64
 _SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling take
 
 
-def weighted_choice(weights, losses, rate, source):
+def weighted_choice(weights, losses, rate, random_bytes):
     """An index, drawn with probability proportional to ``weight * exp(-rate * loss)``.
 
     Parameters
@@ -25,7 +25,7 @@ def weighted_choice(weights, losses, rate, source):
         At least 0.
     rate : Fraction, at least 0, or infinity
         With infinity, the choice is among the least losses, by weight.
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -38,11 +38,11 @@ def weighted_choice(weights, losses, rate, source):
     ceilings, shift = _ceilings(weights, losses, rate)
     ends = np.cumsum(ceilings)
     while True:
-        point = int.from_bytes(source(8), "little") >> (64 - _BITS)
+        point = int.from_bytes(random_bytes(8), "little") >> (64 - _BITS)
         i = int(np.searchsorted(ends, point, side="right"))
         if i < len(ends):
             offset = point - int(ends[i] - ceilings[i])
-            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), source):
+            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), random_bytes):
                 return i
 
 
@@ -63,7 +63,7 @@ def _exponentials(losses, rate):
     return product
 
 
-def _is_below(whole, weight, x, source):
+def _is_below(whole, weight, x, random_bytes):
     """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until that is certain."""
     n_bits, point = 0, whole
     while True:
@@ -73,7 +73,7 @@ def _is_below(whole, weight, x, source):
             return True
         if point << precision >= (weight * above) << n_bits:
             return False
-        point = (point << _MORE_BITS) + int.from_bytes(source(_MORE_BITS // 8), "little")
+        point = (point << _MORE_BITS) + int.from_bytes(random_bytes(_MORE_BITS // 8), "little")
         n_bits += _MORE_BITS
 
 

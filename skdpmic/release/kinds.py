@@ -71,10 +71,10 @@ class NoisyScores:
         """The law of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
-    def draw(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
         by_chance = chance_scores(measure, records.shape)
-        scores, order = mechanism.release(_scores(records, measure, n_jobs, source), source, by_chance)
+        scores, order = mechanism.release(_scores(records, measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
             "scores_": scores,
             "null_scores_": by_chance,
@@ -127,10 +127,10 @@ class NoisyTables:
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
         return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
-    def draw(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
         counts = np.array(records.map_features(records.counter(measure).count, n_jobs))
-        noisy_counts = mechanism.release(counts, records.n_samples, source)
+        noisy_counts = mechanism.release(counts, records.n_samples, random_bytes)
         scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
         scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
@@ -180,9 +180,9 @@ class BestFeatures:
         """The law of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
-    def draw(self, records, measure, mechanism, n_jobs, source):
+    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
-        chosen = self._chosen(records, measure, mechanism, n_jobs, source)
+        chosen = self._chosen(records, measure, mechanism, n_jobs, random_bytes)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
@@ -193,10 +193,10 @@ class BestFeatures:
             "noise_scale_": mechanism.noise_scale,
         }
 
-    def _chosen(self, records, measure, mechanism, n_jobs, source):
+    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
         """The k features, in order."""
-        scores = _scores(records, measure, n_jobs, source)
-        return mechanism.release(scores, source, chance_scores(measure, records.shape))
+        scores = _scores(records, measure, n_jobs, random_bytes)
+        return mechanism.release(scores, random_bytes, chance_scores(measure, records.shape))
 
 
 @dataclass(frozen=True)
@@ -219,33 +219,33 @@ class GreedyFeatures(BestFeatures):
         """The noise, for the score with whichever feature can move furthest."""
         chance_scores(measure, shape)  # kept
         of_each_kind = {n_target_bins(scale): scale for scale in shape.scales}.values()
-        measures = {measure, *(self._against(measure, scale, shape) for scale in of_each_kind)}
+        measures = {measure, *(self._with_feature_as_target(measure, scale, shape) for scale in of_each_kind)}
         steps = max(each.steps(shape) for each in measures)
         return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
 
-    def _against(self, measure, scale, shape):
-        return measure.against(scale, shape.n_groups, self.epsilon_per_feature)
+    def _with_feature_as_target(self, measure, scale, shape):
+        return measure.with_feature_as_target(scale, shape.n_groups, self.epsilon_per_feature)
 
-    def _chosen(self, records, measure, mechanism, n_jobs, source):
+    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
         shape = records.shape
 
         def scores_with(feature, chosen):
-            against = self._against(measure, shape.scales[feature], shape)
-            scores = records.scores_against(feature, against, chosen, n_jobs, source)
-            return _worth(scores, np.delete(chance_scores(against, shape), chosen))
+            against = self._with_feature_as_target(measure, shape.scales[feature], shape)
+            scores = records.scores_against(feature, against, chosen, n_jobs, random_bytes)
+            return _adjusted_scores(scores, np.delete(chance_scores(against, shape), chosen))
 
-        worth = _worth(_scores(records, measure, n_jobs, source), chance_scores(measure, shape))
-        return mechanism.release(worth, scores_with, source)
+        adjusted = _adjusted_scores(_scores(records, measure, n_jobs, random_bytes), chance_scores(measure, shape))
+        return mechanism.release(adjusted, scores_with, random_bytes)
 
 
-def _worth(scores, by_chance):
+def _adjusted_scores(scores, by_chance):
     """Scores less those by chance, in whole grid steps, so that none moves further."""
     return to_grid(scores) - to_grid(by_chance)
 
 
-def _scores(records, measure, n_jobs, source):
+def _scores(records, measure, n_jobs, random_bytes):
     """Scores without noise, of shape (n_features,)."""
-    return np.array(records.map_features(records.scorer(measure, source).score, n_jobs))
+    return np.array(records.map_features(records.scorer(measure, random_bytes).score, n_jobs))
 
 
 def _scorer_of_tables(measure, mechanism, shape):

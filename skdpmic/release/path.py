@@ -46,7 +46,7 @@ def run(
     ----------
     expense : Expense
     draw : callable
-        ``draw(source)`` is what is published. The source gives random bytes.
+        ``draw(random_bytes)`` is what is published.
     keep : callable, default=None
         Is given what is published. By default it is returned as it is.
     ledger : BudgetLedger or None
@@ -60,9 +60,9 @@ def run(
         What `keep` returns.
     """
     check_ledger(ledger)
-    source = entropy_source(random_state)
+    random_bytes = entropy_source(random_state)
     if random_state is not None:
         warn_about_seed(stacklevel + 1)
     if ledger is not None:
         ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())
-    return keep(draw(source))
+    return keep(draw(random_bytes))

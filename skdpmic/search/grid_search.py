@@ -243,12 +243,12 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
-            def draw(source):
-                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, source)
+            def draw(random_bytes):
+                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
                 trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
-                seeds = [source(SEED_BYTES) for _ in product(trials, subsets)]
+                seeds = [random_bytes(SEED_BYTES) for _ in product(trials, subsets)]
                 scores = self._score(trials, X, y, subsets, scorer, seeds)
-                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), source)[0])
+                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             expense = Expense(
                 type(self).__name__,

@@ -20,9 +20,9 @@ SEED_BYTES = 16
 MEAN_ERROR = 2.0**-52
 
 
-def assign_subsets(n_samples, n_subsets, test_size, source):
+def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
     """Row numbers of disjoint subsets, each as (training rows, test rows), drawn without looking at the rows."""
-    order = np.random.RandomState(_seed(source)).permutation(n_samples)
+    order = np.random.RandomState(_seed(random_bytes)).permutation(n_samples)
     subsets = []
     for rows in np.array_split(order, n_subsets):
         n_test = _n_test(len(rows), test_size)
@@ -91,5 +91,5 @@ def _more_epsilon(private, factor):
     return private.set_params(epsilon=private.epsilon * factor, ledger=None)
 
 
-def _seed(source):
-    return int.from_bytes(source(4), "little")
+def _seed(random_bytes):
+    return int.from_bytes(random_bytes(4), "little")

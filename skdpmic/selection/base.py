@@ -112,10 +112,10 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         mechanism = release.mechanism(measure, shape)
         self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
 
-        def draw(source):
+        def draw(random_bytes):
             vars(self).pop("_sketch", None)
-            with_progress = records.with_progress(Progress(type(self).__name__, self.verbose))
-            return release.draw(with_progress.with_sampled_rows(source), measure, mechanism, self.n_jobs, source)
+            shown = records.with_progress(Progress(type(self).__name__, self.verbose))
+            return release.draw(shown.with_sampled_rows(random_bytes), measure, mechanism, self.n_jobs, random_bytes)
 
         def keep(released):
             self._store(released, release, mechanism, measure, records)

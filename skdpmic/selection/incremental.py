@@ -51,7 +51,7 @@ def _check_public(estimator):
 _Method = TypeVar("_Method")
 
 
-def _if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
+def _available_if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
     """Whether an estimator has a method: its AttributeError says why not."""
 
     def has_method(estimator):
@@ -70,7 +70,7 @@ class IncrementalFitMixin(PrivateScoring):
 
     _sketch: RangeGridSketch
 
-    @_if(_check_mergeable, _check_one_pass)
+    @_available_if(_check_mergeable, _check_one_pass)
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and keep what is released with noise.
 
@@ -107,7 +107,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._publish(*self._from_sketch(sketch))
         return self
 
-    @_if(_check_mergeable, _check_one_pass, _check_public)
+    @_available_if(_check_mergeable, _check_one_pass, _check_public)
     def partial_fit(self, X: TableLike, y: ColumnLike, n_expected: int = 100_000) -> Self:
         """Count a chunk of records, to be published later by `publish`.
 
@@ -147,7 +147,7 @@ class IncrementalFitMixin(PrivateScoring):
             count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
         return self
 
-    @_if(_check_mergeable, _check_one_pass)
+    @_available_if(_check_mergeable, _check_one_pass)
     def publish(self) -> Self:
         """Publish what `fit` would publish for all chunks since the last `publish`, and drop their counts.
 
@@ -181,7 +181,7 @@ class IncrementalFitMixin(PrivateScoring):
             self._publish(records, measure)
         return self
 
-    @_if(_check_mergeable, _check_one_pass)
+    @_available_if(_check_mergeable, _check_one_pass)
     def empty_sketch(
         self,
         n_samples: int,

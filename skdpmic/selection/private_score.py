@@ -199,8 +199,8 @@ def private_score(
         mechanism=noise.name,
     )
 
-    def draw(source):
-        (score,) = release.draw(records, measure, noise, None, source)["scores_"]
+    def draw(random_bytes):
+        (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
         return float(score if strata is None else 2 * score - 1)
 
     return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)

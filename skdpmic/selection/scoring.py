@@ -4,7 +4,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from skdpmic._utils.results import ResultsMixin
-from skdpmic.planning.chances import chances_of_missing_a_perfect_score
+from skdpmic.planning.chances import miss_probability
 from skdpmic.planning.plan import plan_of_fit
 from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import ReleasePlan
@@ -71,7 +71,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             return False
         n_wanted = self._n_wanted(shape.n_features)
         n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
-        missed, at_random = chances_of_missing_a_perfect_score(shape.n_features, n_places, law, release.draws_anew)
+        missed, at_random = miss_probability(shape.n_features, n_places, law, release.draws_anew)
         drowns = missed > at_random / 2
         if drowns:
             warnings.warn(

@@ -37,7 +37,7 @@ class Measure(ABC):
         """The same where each person has so many rows, which may say no more than one of them."""
         return self
 
-    def against(self, scale, n, epsilon):
+    def with_feature_as_target(self, scale, n, epsilon):
         """The measure of features with a feature of that scale in the target's place.
 
         This one, if it suits every kind of target; else one with automatic B and c.
@@ -94,16 +94,16 @@ class Measure(ABC):
         )
 
     @abstractmethod
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores features against a target: ``score(column, scale)`` in [0, 1].
 
         Parameters
         ----------
         target : NumericTarget or ClassTarget
-        source : callable
+        random_bytes : callable
             Random bytes, for a measure that breaks ties at random.
         """
 
-    def scorer_against(self, column, scale, source):
+    def scorer_against(self, column, scale, random_bytes):
         """What scores features against one of them, whose column and scale are given."""
-        return self.scorer(target_of_feature(column, scale), source)
+        return self.scorer(target_of_feature(column, scale), random_bytes)

@@ -30,14 +30,14 @@ class People(NamedTuple):
         """How many rows all get together."""
         return self.n_groups * self.rows_per_group
 
-    def draw(self, source):
+    def draw(self, random_bytes):
         """`rows_per_group` rows of each person: one's own rows in random order, over and over, until there are enough.
 
         So of more rows, some are drawn without replacement; of fewer, each counts as often as any other, or once more.
 
         Parameters
         ----------
-        source : callable
+        random_bytes : callable
             Random bytes.
 
         Returns
@@ -46,7 +46,7 @@ class People(NamedTuple):
             Row numbers, ascending.
         """
         n_rows = len(self.persons)
-        keys = np.frombuffer(source(8 * n_rows), dtype=np.uint64)
+        keys = np.frombuffer(random_bytes(8 * n_rows), dtype=np.uint64)
         order = np.lexsort((keys, self.persons))
         n_own = np.bincount(self.persons, minlength=self.n_groups)
         first = np.cumsum(n_own) - n_own

@@ -49,11 +49,11 @@ class Records(NamedTuple):
         """The records, with this progress."""
         return self._replace(progress=progress)
 
-    def with_sampled_rows(self, source):
+    def with_sampled_rows(self, random_bytes):
         """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
         if self.people is None:
             return self
-        rows = self.people.draw(source)
+        rows = self.people.draw(random_bytes)
         target = None if self.target is None else self.target._replace(values=self.target.values[rows])
         return self._replace(rows=rows, target=target)
 
@@ -63,15 +63,15 @@ class Records(NamedTuple):
             function = partial(_of_rows, function, self.rows)
         return map_features(function, self.columns, self.scales, n_jobs, left_out, self.progress)
 
-    def scorer(self, measure, source):
-        """What scores features by a measure; where it breaks ties at random, the source tells how."""
-        return measure.scorer(self.target, source)
+    def scorer(self, measure, random_bytes):
+        """What scores features by a measure; where it breaks ties at random, random bytes tell how."""
+        return measure.scorer(self.target, random_bytes)
 
-    def scores_against(self, j, measure, left_out, n_jobs, source):
+    def scores_against(self, j, measure, left_out, n_jobs, random_bytes):
         """Scores of features against feature j by a measure: of those that are not left out, in order."""
         (column,) = self.columns[j : j + 1]
         column = column if self.rows is None else column[self.rows]
-        scorer = measure.scorer_against(column, self.scales[j], source)
+        scorer = measure.scorer_against(column, self.scales[j], random_bytes)
         return np.array(self.map_features(scorer.score, n_jobs, left_out))
 
     def counter(self, table):

@@ -198,15 +198,15 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         draw = partial(self._draw, parts)
         return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
 
-    def _draw(self, parts, source):
+    def _draw(self, parts, random_bytes):
         self._n_releases.value += 1
         description = self._description
-        reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, source)
+        reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, random_bytes)
         reports = np.full(reported.shape, np.nan)
         for j, column in enumerate(description.columns):
             true = parts[j][reported[:, j]]
             reports[reported[:, j], j] = randomized_response(
-                true, column.n_parts, description.epsilon_per_column, source
+                true, column.n_parts, description.epsilon_per_column, random_bytes
             )
         return reports
 

@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic.privacy.noise import bernoulli_exp, uniform_below
 
 
-def randomized_response(parts, n_parts, epsilon, source):
+def randomized_response(parts, n_parts, epsilon, random_bytes):
     """The parts that are reported in place of the true ones.
 
     A uniform part is proposed, and taken if it is the true one; any other is taken with probability exp(-epsilon), else
@@ -24,7 +24,7 @@ def randomized_response(parts, n_parts, epsilon, source):
         Public.
     epsilon : int, Fraction or infinity, above 0
         Of one report.
-    source : callable
+    random_bytes : callable
         From :func:`skdpmic.privacy.noise.entropy_source`.
 
     Returns
@@ -36,8 +36,8 @@ def randomized_response(parts, n_parts, epsilon, source):
     reports = np.empty(len(parts), dtype=np.int64)
     pending = np.arange(len(parts))
     while len(pending):
-        proposals = uniform_below(n_parts, len(pending), source)
-        accepted = bernoulli_exp(epsilon, len(pending), source) | (proposals == parts[pending])
+        proposals = uniform_below(n_parts, len(pending), random_bytes)
+        accepted = bernoulli_exp(epsilon, len(pending), random_bytes) | (proposals == parts[pending])
         reports[pending[accepted]] = proposals[accepted]
         pending = pending[~accepted]
     return reports
@@ -62,7 +62,7 @@ def inverse_response_matrix(n_parts, epsilon):
     return (np.eye(n_parts) - other) / (kept - other)
 
 
-def drawn_columns(n_samples, n_columns, n_drawn, source):
+def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):
     """Which columns each record reports: `n_drawn` of them, each choice as likely as another, by coins alone.
 
     Returns
@@ -75,7 +75,7 @@ def drawn_columns(n_samples, n_columns, n_drawn, source):
     at_once = max(1, 2**20 // n_columns)
     for first in range(0, n_samples, at_once):
         block = drawn[first : first + at_once]
-        keys = np.frombuffer(source(8 * block.size), dtype=np.uint64).reshape(block.shape)
+        keys = np.frombuffer(random_bytes(8 * block.size), dtype=np.uint64).reshape(block.shape)
         np.put_along_axis(block, np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn], True, axis=1)
     return drawn
 

@@ -61,11 +61,11 @@ def noise_scale(epsilon, columns_per_record):
     return 0 if epsilon == math.inf else 2 * columns_per_record / exact(epsilon)
 
 
-def with_noise(counts, scale, source):
+def with_noise(counts, scale, random_bytes):
     """Counts with independent discrete Laplace noise: an int64 array."""
     if scale == 0:
         return counts
-    return counts + discrete_laplace(scale, counts.size, source).reshape(counts.shape).astype(np.int64)
+    return counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape).astype(np.int64)
 
 
 def noise_variance(scale):

@@ -242,16 +242,16 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
 
     # --- After it ------------------------------------------------------------------------------------------------
 
-    def _score(self, reports, target, source):
+    def _score(self, reports, target, random_bytes):
         self._store(reports)
         inverses = [
             inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
             for column in reports.description.columns
         ]
         if self.statistic == "distance_correlation":
-            self._correlate(reports, target, inverses, source)
+            self._correlate(reports, target, inverses, random_bytes)
         else:
-            self._score_tables(reports, target, inverses, source)
+            self._score_tables(reports, target, inverses, random_bytes)
 
     def _store(self, reports):
         """Drop what an earlier fit left, and keep what is public."""
@@ -266,7 +266,7 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
         self._n_records, self._is_published = reports.n_samples, self.epsilon is not None
         self._scored_by, self._is_seeded = self.statistic, self.random_state is not None
 
-    def _tables(self, reports, target, source):
+    def _tables(self, reports, target, random_bytes):
         """The counts of each feature, with noise if they are to be published, and the scale of that."""
         spent = math.inf if self.epsilon is None else self.epsilon
         n_parts = n_target_parts(self.statistic, spent * reports.n_samples / len(reports.parts))
@@ -278,17 +278,17 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
         if self.epsilon is None:
             return tables, 0
         scale = noise_scale(self.epsilon, reports.description.columns_per_record)
-        self.noisy_counts_ = [with_noise(table, scale, source) for table in tables]
+        self.noisy_counts_ = [with_noise(table, scale, random_bytes) for table in tables]
         self.noise_scale_ = float(scale)
         return self.noisy_counts_, scale
 
-    def _correlate(self, reports, target, inverses, source):
+    def _correlate(self, reports, target, inverses, random_bytes):
         columns = reports.description.columns
         if self.epsilon is None:
             of_columns = zip(reports.parts, columns, inverses, strict=True)
             found = [distance_correlation.of_records(parts, target, *column) for parts, *column in of_columns]
         else:
-            tables, scale = self._tables(reports, target, source)
+            tables, scale = self._tables(reports, target, random_bytes)
             is_discrete = target.n_classes is not None
             of_columns = zip(tables, self.n_reported_, columns, inverses, strict=True)
             found = [
@@ -300,8 +300,8 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
         self.distance_covariances_ = np.array([estimate.covariance for estimate in found])
         self._rank(self._squared, np.sqrt(np.clip(self._squared, 0.0, 1.0)))
 
-    def _score_tables(self, reports, target, inverses, source):
-        tables, scale = self._tables(reports, target, source)
+    def _score_tables(self, reports, target, inverses, random_bytes):
+        tables, scale = self._tables(reports, target, random_bytes)
         is_discrete = target.n_classes is not None
         scores = [
             table_score(self.statistic, table, inverse, is_discrete, scale)

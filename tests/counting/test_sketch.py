@@ -18,7 +18,7 @@ from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableGrids
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import map_features
@@ -94,10 +94,10 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c, correcti
             (
                 ContinuousGrids(y_bounds, B, c, correction),
                 y,
-                AgainstNumbers(y, y_bounds, B, c, correction=correction),
+                NumericTargetScorer(y, y_bounds, B, c, correction=correction),
             ),
-            (DiscreteGrids(5, B, c, correction), codes, AgainstClasses(codes, 5, B, c, correction)),
-            (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+            (DiscreteGrids(5, B, c, correction), codes, ClassTargetScorer(codes, 5, B, c, correction)),
+            (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
         ]:
             parts = np.array_split(np.arange(n), 3)
             counts = sum(grids.count(x[part], bounds, grids.place(target[part])) for part in parts)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic import plan_release
-from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, chances_of_missing_a_perfect_score, share_found
+from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, miss_probability, share_found
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.kinds import BestFeatures, NoisyScores
@@ -47,7 +47,7 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
         noisy = law.rvs(size=(20_000, others + 1), random_state=random)
         noisy[:, 0] += 1
         expected = np.mean((noisy[:, 1:] > noisy[:, :1]).sum(axis=1) >= k)
-        missed, at_random = chances_of_missing_a_perfect_score(n_features, k, law)
+        missed, at_random = miss_probability(n_features, k, law)
         assert missed == pytest.approx(expected, abs=0.015)  # four standard errors
         assert at_random == 1 - k / (others + 1)
 
@@ -64,15 +64,15 @@ def test_a_perfect_score_is_missed_as_often_as_said_where_noise_is_drawn_for_eac
         for n_left in range(n_features, n_features - k, -1):
             noisy = law.rvs(size=(20_000, n_left), random_state=random)
             missed_so_far &= 1 + noisy[:, 0] < noisy[:, 1:].max(axis=1)
-        missed, at_random = chances_of_missing_a_perfect_score(n_features, k, law, draws_anew=True)
+        missed, at_random = miss_probability(n_features, k, law, draws_anew=True)
         assert missed == pytest.approx(missed_so_far.mean(), abs=0.015)  # four standard errors
         assert at_random == 1 - k / n_features
 
 
 def test_without_noise_nothing_perfect_is_missed_and_in_noise_it_is_a_matter_of_luck():
     for law in LAWS.values():
-        assert chances_of_missing_a_perfect_score(20, 5, law(scale=1e-4))[0] < 1e-9
-        missed, at_random = chances_of_missing_a_perfect_score(20, 5, law(scale=1e4))
+        assert miss_probability(20, 5, law(scale=1e-4))[0] < 1e-9
+        missed, at_random = miss_probability(20, 5, law(scale=1e4))
         assert missed == pytest.approx(at_random, abs=0.01)
 
 

@@ -226,7 +226,7 @@ def scores_law(steps, window, scale, monkeypatch):
 
     def release(noises):
         monkeypatch.setattr(mechanisms, "discrete_laplace", lambda *_: np.array(noises, dtype=object))
-        released, order = LaplaceMechanism(scale).release(np.array(steps) * GRID, source=None)
+        released, order = LaplaceMechanism(scale).release(np.array(steps) * GRID, random_bytes=None)
         return tuple(released), tuple(order)
 
     noises_of = [
@@ -260,7 +260,7 @@ def support_law(steps, publish, scale, monkeypatch, highest=45):
 
     def release(noises):
         monkeypatch.setattr(top_k, "geometric", lambda *_: np.array(noises, dtype=object))
-        chosen = OneShotTopK(1, scale).release(np.array(steps) * GRID, source=None)
+        chosen = OneShotTopK(1, scale).release(np.array(steps) * GRID, random_bytes=None)
         return publish(tuple(chosen), [step + z for step, z in zip(steps, noises, strict=True)])
 
     noises_of = [noises_within(lambda z: geometric_cdf(z, scale), 0, highest - step) for step in steps]

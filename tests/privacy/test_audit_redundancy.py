@@ -138,7 +138,7 @@ def test_features_and_targets_of_all_kinds_move_it_by_no_more_than_the_largest_s
 ):
     n, (feature, target, chosen) = 3, MIXED[case]
     measure = measure_of(name, n, correction, 2 if target is CLASSES else None)
-    against = measure.against(chosen[0], n, 1.0)
+    against = measure.with_feature_as_target(chosen[0], n, 1.0)
     shape = Shape(n, [feature[0], chosen[0]])
     steps = max(each.steps(shape) for each in (measure, against))
     of_target, of_chosen = scores_of_all(measure, n, feature, target), scores_of_all(against, n, feature, chosen)
@@ -156,8 +156,8 @@ class Scripted(OneShotTopK):
         super().__init__(1, 0)
         self.places, self.worths = iter(places), []
 
-    def choose(self, worth, source):
-        self.worths.append(dict(enumerate(worth.tolist())))
+    def choose(self, adjusted, source):
+        self.worths.append(dict(enumerate(adjusted.tolist())))
         return next(self.places)
 
 
@@ -170,7 +170,7 @@ def law_of_ranking(way, measure, table, scale):
     for first, second in product(range(3), range(2)):
         mechanism._one_choice = script = Scripted((first, second))
         released = way.draw(records, measure, mechanism, None, None)
-        chances = [by_permute_and_flip(worth, scale) for worth in script.worths]
+        chances = [by_permute_and_flip(adjusted, scale) for adjusted in script.worths]
         outcomes[tuple(released["ranking_"].tolist())] = chances[0][first] * chances[1][second]
     assert sum(outcomes.values()) == pytest.approx(1)
     return outcomes

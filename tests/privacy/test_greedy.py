@@ -31,17 +31,17 @@ def worths(scores, with_features, chosen, redundancy):
     return {f: scores[f] - math.floor(Fraction(redundancy) * overlap[f] / max(len(chosen), 1)) for f in left}
 
 
-def by_geometric_noise(worth, scale):
+def by_geometric_noise(adjusted, scale):
     """The exact law of the largest, with one-sided geometric noise of a small scale."""
-    return {f: p for ((i,), p) in law(list(worth.values()), 1, scale).items() for f in [list(worth)[i]]}
+    return {f: p for ((i,), p) in law(list(adjusted.values()), 1, scale).items() for f in [list(adjusted)[i]]}
 
 
-def by_permute_and_flip(worth, scale):
+def by_permute_and_flip(adjusted, scale):
     """The law of the largest with one-sided exponential noise, in its other form: no noise, but flips of coins.
 
     In random order, each is accepted with probability exp(-(largest - its own) / scale), until one is.
     """
-    flips = {f: math.exp(-(max(worth.values()) - w) / scale) for f, w in worth.items()}
+    flips = {f: math.exp(-(max(adjusted.values()) - w) / scale) for f, w in adjusted.items()}
     chances = {}
     for f in flips:
         others = [flips[g] for g in flips if g != f]
@@ -50,9 +50,9 @@ def by_permute_and_flip(worth, scale):
     return chances
 
 
-def by_weights(worth, scale):
+def by_weights(adjusted, scale):
     """The law of the exponential mechanism."""
-    weights = {f: math.exp((w - max(worth.values())) / scale) for f, w in worth.items()}
+    weights = {f: math.exp((w - max(adjusted.values())) / scale) for f, w in adjusted.items()}
     return {f: weight / sum(weights.values()) for f, weight in weights.items()}
 
 
@@ -94,7 +94,7 @@ WITH_FEATURES = ((7, 6, 1, 0), (5, 6, 0, 2), (1, 0, 6, 3), (0, 3, 3, 3))  # not 
 def test_published_lists_follow_the_exact_law(kind, by_noise, redundancy):
     # chi-square, alpha = 1e-3, n = 1,000 lists, fixed seed
     scale, n = 3, 1000
-    expected = law_of_lists(SCORES, WITH_FEATURES, 3, redundancy, lambda worth: by_noise(worth, scale))
+    expected = law_of_lists(SCORES, WITH_FEATURES, 3, redundancy, lambda adjusted: by_noise(adjusted, scale))
     source, mechanism = entropy_source(0), GreedyChoice(3, redundancy, kind(1, scale))
     lists = [published(SCORES, WITH_FEATURES, mechanism, source) for _ in range(n)]
     observed = np.array([lists.count(chosen) for chosen in expected])
@@ -105,13 +105,13 @@ def test_published_lists_follow_the_exact_law(kind, by_noise, redundancy):
 def test_noise_that_is_drawn_once_would_be_seen_in_the_law():
     # as above
     scale, n, k = 3, 1000, 3
-    expected = law_of_lists(SCORES, WITH_FEATURES, k, 1, lambda worth: by_geometric_noise(worth, scale))
+    expected = law_of_lists(SCORES, WITH_FEATURES, k, 1, lambda adjusted: by_geometric_noise(adjusted, scale))
     noise, lists = np.random.default_rng(0).geometric(1 - math.exp(-1 / scale), size=(n, 4)) - 1, []
     for draw in noise:
         chosen = []
         for _ in range(k):
-            worth = worths(SCORES, WITH_FEATURES, chosen, 1)
-            chosen.append(max(worth, key=lambda f: (worth[f] + draw[f], -f)))
+            adjusted = worths(SCORES, WITH_FEATURES, chosen, 1)
+            chosen.append(max(adjusted, key=lambda f: (adjusted[f] + draw[f], -f)))
         lists.append(tuple(chosen))
     observed = np.array([lists.count(chosen) for chosen in expected])
     probabilities = np.array(list(expected.values())) / sum(expected.values())
@@ -128,10 +128,10 @@ def _p_value(observed, probabilities):
 
 
 def test_the_two_forms_of_exponential_noise_have_one_law():
-    worth = {3: 1000, 0: 2500, 7: 1900, 1: -400}
-    draws = np.array(list(worth.values())) + np.random.default_rng(0).exponential(1500, size=(200_000, 4))
+    adjusted = {3: 1000, 0: 2500, 7: 1900, 1: -400}
+    draws = np.array(list(adjusted.values())) + np.random.default_rng(0).exponential(1500, size=(200_000, 4))
     shares = np.bincount(np.argmax(draws, axis=1), minlength=4) / len(draws)
-    np.testing.assert_allclose(shares, list(by_permute_and_flip(worth, 1500).values()), atol=0.005)
+    np.testing.assert_allclose(shares, list(by_permute_and_flip(adjusted, 1500).values()), atol=0.005)
 
 
 def test_without_noise_the_choice_is_the_naive_one():
@@ -142,8 +142,8 @@ def test_without_noise_the_choice_is_the_naive_one():
         redundancy = Fraction(int(rng.integers(0, 7)), 3)
         expected = []
         for _ in range(k):
-            worth = worths(scores.tolist(), with_features.tolist(), expected, redundancy)
-            expected.append(max(worth, key=lambda f: (worth[f], -f)))
+            adjusted = worths(scores.tolist(), with_features.tolist(), expected, redundancy)
+            expected.append(max(adjusted, key=lambda f: (adjusted[f], -f)))
         mechanism = GreedyChoice(k, redundancy, OneShotTopK(1, 0))
         assert published(scores, with_features, mechanism, None) == tuple(expected)
 
@@ -193,14 +193,14 @@ def test_no_list_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_half_the_
 ):
     scale = greedy_for_budget(epsilon, 0.0, K, redundancy, STEPS).scale
     alpha = Fraction(str(redundancy))
-    assert worst(log_ratio, alpha, lambda worth: by_permute_and_flip(worth, scale)) <= epsilon
-    assert worst(log_ratio, alpha, lambda worth: by_permute_and_flip(worth, scale / 2)) > epsilon
+    assert worst(log_ratio, alpha, lambda adjusted: by_permute_and_flip(adjusted, scale)) <= epsilon
+    assert worst(log_ratio, alpha, lambda adjusted: by_permute_and_flip(adjusted, scale / 2)) > epsilon
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_the_noise_of_k_best_features_would_be_too_little(epsilon):
     scale = OneShotTopK.for_budget(epsilon, K, STEPS).scale
-    assert worst(log_ratio, Fraction(4), lambda worth: by_permute_and_flip(worth, scale)) > epsilon
+    assert worst(log_ratio, Fraction(4), lambda adjusted: by_permute_and_flip(adjusted, scale)) > epsilon
 
 
 CONCENTRATED = [(0.05, 0.01, 1.0), (0.2, 0.05, 0.3), (0.2, 0.05, 2.0)]  # epsilon, delta, redundancy
@@ -216,8 +216,8 @@ def test_choices_by_weight_keep_to_rho_and_half_the_noise_does_not(epsilon, delt
     def renyi(p, q):
         return math.log(sum(p[chosen] ** order * q[chosen] ** (1 - order) for chosen in p)) / (order - 1)
 
-    assert worst(renyi, alpha, lambda worth: by_weights(worth, scale)) <= order * rho
-    assert worst(renyi, alpha, lambda worth: by_weights(worth, scale / 3)) > order * rho
+    assert worst(renyi, alpha, lambda adjusted: by_weights(adjusted, scale)) <= order * rho
+    assert worst(renyi, alpha, lambda adjusted: by_weights(adjusted, scale / 3)) > order * rho
 
 
 # --- Scales -----------------------------------------------------------------------------------------------------------
@@ -254,8 +254,8 @@ def test_few_choices_need_no_delta(epsilon, delta):
 def test_what_a_score_is_worth_is_its_sensitivity_over_the_standard_deviation(k, delta):
     steps = 10**9
     mechanism = greedy_for_budget(1, delta, k, 0.7, steps)
-    worth = greedy_epsilon_per_score(1, delta, k, 0.7)
-    assert worth == pytest.approx(steps * GRID / mechanism.law.std(), rel=1e-6)
+    adjusted = greedy_epsilon_per_score(1, delta, k, 0.7)
+    assert adjusted == pytest.approx(steps * GRID / mechanism.law.std(), rel=1e-6)
     assert greedy_epsilon_per_score(1, delta, k, 0.0) == top_k_epsilon_per_score(1, delta, k)
 
 

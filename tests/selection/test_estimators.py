@@ -26,7 +26,7 @@ from skdpmic import (
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.statistics.mic.defaults import default_B
-from skdpmic.statistics.mic.mic_r import AgainstClasses
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.registry import STATISTICS
@@ -69,7 +69,7 @@ def test_infinite_epsilon_gives_exactly_the_discrete_scores_without_privacy(tabl
     public = {"bounds": (0, 1), "classes": ["low", "mid", "high"]}
     for correction in (None, "miller-madow"):
         scorer = DPMICScorer(epsilon=math.inf, B=40, c=5, correction=correction, **public).fit(X, labels)
-        target = AgainstClasses(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5, correction)
+        target = ClassTargetScorer(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5, correction)
         assert scorer.scores_.tolist() == [target.score(x, (0, 1)) for x in X.T]
     assert scorer.ranking_[2] == 1
 

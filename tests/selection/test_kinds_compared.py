@@ -36,8 +36,8 @@ def test_useless_features_of_either_kind_are_worth_the_same_on_average(statistic
     scores = np.array([scorer.fit(*independent(seed, n_labels)).scores_ for seed in range(TABLES)])
     numbers, labels = scores[:, :4].ravel(), scores[:, 4:].ravel()
     error = math.sqrt((numbers.var() + labels.var()) * (1 / len(numbers) + 1 / 24))
-    worth = scores - scorer.null_scores_
-    assert abs(worth[:, :4].mean() - worth[:, 4:].mean()) < 4 * error
+    adjusted = scores - scorer.null_scores_
+    assert abs(adjusted[:, :4].mean() - adjusted[:, 4:].mean()) < 4 * error
     if (statistic, n_labels) == ("mic_r", 2):
         assert numbers.mean() - labels.mean() > 8 * error
 
@@ -101,10 +101,10 @@ def test_the_order_is_that_of_scores_less_chance(kind):
     X, y = independent(0, 2)
     given = public(categories={j: [0, 1] for j in range(4, 8)})
     scorer = DPMICScorer(**given).fit(X, y)
-    worth = scorer.scores_ - scorer.null_scores_
+    adjusted = scorer.scores_ - scorer.null_scores_
     assert len(set(scorer.null_scores_)) == 2
     selector = kind(k=8, **given).fit(X, y)
-    assert np.argsort(selector.ranking_).tolist() == np.argsort(-worth, kind="stable").tolist()
+    assert np.argsort(selector.ranking_).tolist() == np.argsort(-adjusted, kind="stable").tolist()
     assert selector.null_scores_.tolist() == scorer.null_scores_.tolist()
 
 

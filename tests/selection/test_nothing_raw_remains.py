@@ -130,7 +130,7 @@ def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic,
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_equal_choices_leave_equal_estimators(statistic, monkeypatch):
-    monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, worth, source: len(worth) // 2)
+    monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, adjusted, source: len(adjusted) // 2)
     settings = {"statistic": statistic, "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
     fitted = [SelectNames(k=3, **settings).fit(*table) for table in neighbours()]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])

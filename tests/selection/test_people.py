@@ -89,12 +89,12 @@ def test_scores_of_persons_with_m_rows_are_those_of_all_their_rows(name, m):
 # What is taken off for chance is as if each sqrt(m) of the rows were as good as one.
 OFFSETS = {
     "mic_r": (
-        lambda y, m: mic_r.AgainstNumbers(y, (0, 1), 30, 4, correction=mic_r.MillerMadow(math.sqrt(m))),
-        lambda codes, m: mic_r.AgainstClasses(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
+        lambda y, m: mic_r.NumericTargetScorer(y, (0, 1), 30, 4, correction=mic_r.MillerMadow(math.sqrt(m))),
+        lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
     ),
     "mtv_r": (
-        lambda y, m: mtv_r.AgainstNumbers(y, (0, 1), numeric_family(30, 4).for_groups(math.sqrt(m))),
-        lambda codes, m: mtv_r.AgainstClasses(codes, class_family(30, 4, 3).for_groups(math.sqrt(m))),
+        lambda y, m: mtv_r.NumericTargetScorer(y, (0, 1), numeric_family(30, 4).for_groups(math.sqrt(m))),
+        lambda codes, m: mtv_r.ClassTargetScorer(codes, class_family(30, 4, 3).for_groups(math.sqrt(m))),
     ),
 }
 
@@ -116,8 +116,8 @@ def test_offsets_for_m_rows_that_are_as_good_as_one_are_those_of_one_row(m):
     X, y, _ = table()
     x, codes = np.repeat(X[:, 1] + 0.2 * X[:, 0], m), np.repeat((3 * y).astype(int), m)
     for against in (
-        lambda each, correction: mic_r.AgainstNumbers(np.repeat(y, each), (0, 1), 30, 4, correction=correction),
-        lambda each, correction: mic_r.AgainstClasses(codes[:: m // each], 3, 30, 4, correction),
+        lambda each, correction: mic_r.NumericTargetScorer(np.repeat(y, each), (0, 1), 30, 4, correction=correction),
+        lambda each, correction: mic_r.ClassTargetScorer(codes[:: m // each], 3, 30, 4, correction),
     ):
         once = against(1, "miller-madow").score(x[::m], (0, 1))
         assert against(m, mic_r.MillerMadow(m)).score(x, (0, 1)) == pytest.approx(once, abs=1e-12)

@@ -78,8 +78,8 @@ def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
     n_kept = 4 if k == 4 else 8
     epsilon = 50.0  # with noise, B and c follow from what a score is worth; none is drawn below
     selector = SelectNames(k, statistic=name, epsilon=epsilon, redundancy=redundancy, **public(name))
-    worth = selector._release_for(8).epsilon_per_feature
-    measure = statistic.measure("auto", "auto", len(y), worth, None)
+    adjusted = selector._release_for(8).epsilon_per_feature
+    measure = statistic.measure("auto", "auto", len(y), adjusted, None)
     columns = [*X.T, y]
     scorers = [measure.scorer(NumericTarget(column, (0.0, 1.0)), None) for column in columns]
     scores = np.array([[scorer.score(x, (0.0, 1.0)) for x in X.T] for scorer in scorers])
@@ -90,7 +90,9 @@ def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
         gain[chosen] = -np.inf
         chosen.append(int(np.argmax(gain)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skdpmic.privacy.top_k.OneShotTopK.choose", lambda self, worth, source: int(np.argmax(worth)))
+        patch.setattr(
+            "skdpmic.privacy.top_k.OneShotTopK.choose", lambda self, adjusted, source: int(np.argmax(adjusted))
+        )
         selector.fit(X, y)
     assert np.argsort(selector.ranking_, kind="stable")[:n_kept].tolist() == chosen
 
@@ -98,7 +100,9 @@ def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
 def worth_without_noise(monkeypatch, fit):
     """What each choice of a fit is made by, which is never published: lists of integers."""
     seen = []
-    monkeypatch.setattr(OneShotTopK, "choose", lambda self, worth, _: seen.append(worth.tolist()) or np.argmax(worth))
+    monkeypatch.setattr(
+        OneShotTopK, "choose", lambda self, adjusted, _: seen.append(adjusted.tolist()) or np.argmax(adjusted)
+    )
     fit()
     return seen
 
@@ -447,7 +451,7 @@ def test_grids_against_a_feature_are_those_for_the_number_of_people(monkeypatch)
     seen, kind = set(), type(for_people)
     scorer = kind.scorer
     monkeypatch.setattr(kind, "scorer", lambda self, *given: seen.add(self) or scorer(self, *given))
-    monkeypatch.setattr(OneShotTopK, "choose", lambda self, worth, _: 0)  # the labels first
+    monkeypatch.setattr(OneShotTopK, "choose", lambda self, adjusted, _: 0)  # the labels first
     selector.fit(X[rows], y[rows], groups=groups)
     (against_labels,) = [measure for measure in seen if measure.n_classes == 6]
     assert (against_labels.B, against_labels.c) == (for_people.B, for_people.c)

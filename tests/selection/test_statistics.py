@@ -348,8 +348,10 @@ def test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target
     named = statistic_named(statistic, correction)
     of_people = named.measure("auto", "auto", 1000, 1.0, None).of_groups(4)
     expected = named.measure("auto", "auto", 1000, 1.0, 5).of_groups(4)
-    assert of_people.against(Nominal(3), 1000, 1.0) == expected  # two more for other and for missing labels
-    assert expected.against((0.0, 1.0), 1000, 1.0) == of_people
+    assert (
+        of_people.with_feature_as_target(Nominal(3), 1000, 1.0) == expected
+    )  # two more for other and for missing labels
+    assert expected.with_feature_as_target((0.0, 1.0), 1000, 1.0) == of_people
 
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])

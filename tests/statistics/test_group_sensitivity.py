@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.mic_r import AgainstNumbers
+from skdpmic.statistics.mic.mic_r import NumericTargetScorer
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mic_r_group_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.ranks.sensitivity import (
     chatterjee_sensitivity,
@@ -294,7 +294,7 @@ def climb_records(rng, n_groups, m, n_steps, correction):
 
     def score(places):
         x, y = POSITIONS[places.T]
-        return AgainstNumbers(y, (0, 1), 12, 2, correction=correction).score(x, (0, 1))
+        return NumericTargetScorer(y, (0, 1), 12, 2, correction=correction).score(x, (0, 1))
 
     def change(parts):
         rest, gone, come = parts

@@ -14,7 +14,7 @@ import pytest
 from skdpmic.statistics.mic.code_grids import _of_labels, class_grids, nominal_grids
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.in_two_groups import InTwoGroups, degrees_in_two
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, RangeGrids
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
 from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
 from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
@@ -290,7 +290,7 @@ def test_three_parts_against_classes_would_attain_more_without_divisions(n, corr
     assert of_table > 1.001 * mic_r_sensitivity(n)
 
     def score(rows, columns):
-        return AgainstClasses(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
+        return ClassTargetScorer(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
 
     assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
 
@@ -306,7 +306,7 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
         first_half = np.flatnonzero((rows == 1) & (columns == 0))[: (n - 1) // 4]
         y = np.array([0.3, 0.1, 0.9])[np.array([1, 0, 2])[columns]]
         y[first_half] = 0.6
-        return AgainstNumbers(y, UNIT, 16, 1).score(rows.astype(np.uint32), Nominal(n_labels))
+        return NumericTargetScorer(y, UNIT, 16, 1).score(rows.astype(np.uint32), Nominal(n_labels))
 
     assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
 

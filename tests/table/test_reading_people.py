@@ -14,10 +14,10 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.people import People, check_max_rows, read_people
 
 
-def drawn(persons, m, source=os.urandom):
+def drawn(persons, m, random_bytes=os.urandom):
     """Of each person, in order of their labels: how often each row counts."""
     people = read_people(persons, m, len(persons))
-    rows = people.draw(source)
+    rows = people.draw(random_bytes)
     assert len(rows) == people.n_samples == m * len(set(persons))
     assert (np.diff(rows) >= 0).all()
     times = np.bincount(rows, minlength=len(persons))

@@ -21,7 +21,7 @@ def n_levels(n, epsilon):
     return next((t for t in levels if n * epsilon >= LEAST_BUDGET * (2**t - 1)), 0)
 
 
-def private_quantiles(values, epsilon, n_levels, source):
+def private_quantiles(values, epsilon, n_levels, random_bytes):
     """The quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with noise: epsilon-differentially private.
 
     Parameters
@@ -31,7 +31,7 @@ def private_quantiles(values, epsilon, n_levels, source):
     epsilon : Fraction or infinity, above 0
     n_levels : int
         Public.
-    source : callable
+    random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
@@ -39,8 +39,8 @@ def private_quantiles(values, epsilon, n_levels, source):
     float64 ndarray of shape (2**n_levels - 1,)
         Increasing, but for ties; of 16 bits after the leading one.
     """
-    positions = np.sort(to_positions(values, source))
-    return to_numbers(np.array(medians(positions, N_POSITIONS, rates(epsilon, n_levels), source)))
+    positions = np.sort(to_positions(values, random_bytes))
+    return to_numbers(np.array(medians(positions, N_POSITIONS, rates(epsilon, n_levels), random_bytes)))
 
 
 def rates(epsilon, n_levels):
@@ -57,7 +57,7 @@ def zcdp_cost(epsilon, n_levels, n_columns):
     return round_up(n_columns * sum(rate**2 for rate in rates(epsilon, n_levels)) / 2, Fraction)
 
 
-def medians(positions, n_positions, rates, source):
+def medians(positions, n_positions, rates, random_bytes):
     """Medians with noise: of all positions, of those on either side of that median, and so on.
 
     Parameters
@@ -67,7 +67,7 @@ def medians(positions, n_positions, rates, source):
     n_positions : int
     rates : list of length n_levels
         On level j, a place is drawn with probability proportional to ``exp(-rates[j] * |below - size / 2|)``.
-    source : callable
+    random_bytes : callable
 
     Returns
     -------
@@ -76,17 +76,17 @@ def medians(positions, n_positions, rates, source):
     """
     places = [0, n_positions]
     for rate in rates:
-        drawn = [_median(positions, *between, rate, source) for between in pairwise(places)]
+        drawn = [_median(positions, *between, rate, random_bytes) for between in pairwise(places)]
         places = sorted(places + drawn)
     return places[1:-1]
 
 
-def _median(positions, first, last, rate, source):
+def _median(positions, first, last, rate, random_bytes):
     """A place in first ... last, by the exponential mechanism on the positions in first ... last - 1."""
     within = slice(*np.searchsorted(positions, (first, last)))
     ends = np.concatenate([[first - 1], positions[within], [last]])
     n_places = np.diff(ends)  # those below which the same number of positions lie, 0 ... size
     size = len(ends) - 2
     from_half = np.abs(2 * np.arange(size + 1, dtype=np.int64) - size)  # twice, to be whole
-    below = weighted_choice(n_places, from_half, rate / 2, source)
-    return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, source)[0])
+    below = weighted_choice(n_places, from_half, rate / 2, random_bytes)
+    return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, random_bytes)[0])

@@ -119,8 +119,8 @@ def private_bounds(
         knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
         return knots if is_table else knots[0]
 
-    def draw(source):
-        knots = {name: _learnt(column, share, levels, source) for name, column in columns.items()}
+    def draw(random_bytes):
+        knots = {name: _learnt(column, share, levels, random_bytes) for name, column in columns.items()}
         return knots if is_table else knots[0]
 
     cost = Cost(float(epsilon), rho=zcdp_cost(share, levels, d))
@@ -128,9 +128,9 @@ def private_bounds(
     return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
 
 
-def _learnt(column, share, levels, source):
+def _learnt(column, share, levels, random_bytes):
     present = column.values[~np.isnan(column.values)]
-    return _in_unit(with_tails(private_quantiles(present, share, levels, source)), column.unit)
+    return _in_unit(with_tails(private_quantiles(present, share, levels, random_bytes)), column.unit)
 
 
 def _in_unit(knots, unit):

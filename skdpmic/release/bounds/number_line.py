@@ -46,14 +46,14 @@ _WEIGHT_OF_A_SIGN = int(_weight_to(np.int64(_LARGEST_CODE)))
 N_POSITIONS = (2 * _WEIGHT_OF_A_SIGN + _WEIGHT_OF_ZERO) * PLACES_IN_CELL
 
 
-def to_positions(values, source):
+def to_positions(values, random_bytes):
     """The position of each number: a random one in its cell, so that equal numbers have different positions.
 
     Parameters
     ----------
     values : float64 ndarray of shape (n,)
         Finite.
-    source : callable
+    random_bytes : callable
         Where the random places come from, which do not depend on the values.
 
     Returns
@@ -63,7 +63,7 @@ def to_positions(values, source):
     """
     codes = _to_codes(values)
     starts = _starts(codes)
-    places = np.frombuffer(source(4 * len(values)), dtype=np.uint32).astype(np.int64) & (PLACES_IN_CELL - 1)
+    places = np.frombuffer(random_bytes(4 * len(values)), dtype=np.uint32).astype(np.int64) & (PLACES_IN_CELL - 1)
     return (starts << _PLACES_IN_CELL_BITS) + (_starts(codes + 1) - starts) * places
 
 

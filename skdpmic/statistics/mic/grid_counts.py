@@ -130,7 +130,7 @@ class DiscreteGrids:
 
 
 class GridScorer:
-    """Scores features from their counts, as `AgainstNumbers` of `mic_r.py` does from their records.
+    """Scores features from their counts, as `NumericTargetScorer` of `mic_r.py` does from their records.
 
     Parameters
     ----------

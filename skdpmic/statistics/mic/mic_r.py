@@ -170,7 +170,7 @@ class _Target:
         return mic_r_of_columns(ways, groups, self._table, self._correction)
 
 
-class AgainstNumbers(_Target):
+class NumericTargetScorer(_Target):
     """A numeric target, ready to be scored against many features.
 
     Parameters
@@ -206,7 +206,7 @@ class AgainstNumbers(_Target):
         return in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table)
 
 
-class AgainstClasses(_Target):
+class ClassTargetScorer(_Target):
     """A target of class numbers, ready to be scored against many features.
 
     The classes are the fixed axis; only the axis of a numeric feature is optimised.
@@ -248,7 +248,7 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None, is_compl
     n_classes : int or None
         None for a numeric target.
     B, c, correction
-        As in `AgainstNumbers`.
+        As in `NumericTargetScorer`.
     is_complete : bool, default=False
         Whether no number can be missing.
     """
@@ -343,5 +343,5 @@ def mic_r(
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
     check_correction(correction)
     check_c(c, n, B, master=master)
-    target = AgainstNumbers(y, y_bounds, B, c, master, correction)
+    target = NumericTargetScorer(y, y_bounds, B, c, master, correction)
     return float(target.score(x, x_bounds))

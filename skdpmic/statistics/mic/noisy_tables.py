@@ -14,7 +14,7 @@ from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.denoise import expected_counts
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, continuous_grids
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.nominal import Nominal
 
@@ -122,11 +122,11 @@ class GeometricMechanism:
         """NaN: the law of the error of a score that follows from noisy counts is not known."""
         return math.nan
 
-    def release(self, counts, n, source):
+    def release(self, counts, n, random_bytes):
         """`counts`, of any shape, with noise, and truncated to [0, n]: an int64 array."""
         if self.scale == 0:
             return np.array(counts, dtype=np.int64)
-        noisy = np.asarray(counts).astype(object) + discrete_laplace(self.scale, counts.size, source).reshape(
+        noisy = np.asarray(counts).astype(object) + discrete_laplace(self.scale, counts.size, random_bytes).reshape(
             counts.shape
         )
         return np.clip(noisy, 0, n).astype(np.int64)
@@ -213,9 +213,9 @@ class TableScorer:
     def _mic_r(self, x, y, random, shape):
         bounds = (0, shape[0])
         if self._is_discrete:
-            return AgainstClasses(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
+            return ClassTargetScorer(y, shape[1], self._B, _CHANCE_C).score(x, bounds)
         y = y + random.random_sample(len(y))
-        return AgainstNumbers(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
+        return NumericTargetScorer(y, (0, shape[1]), self._B, _CHANCE_C).score(x, bounds)
 
 
 def _simulation():

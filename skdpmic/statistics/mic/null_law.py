@@ -31,7 +31,7 @@ def mic_r_bound(n, n_labels, n_classes, B, c, correction):
     n_classes : int or None
         Of a discrete target.
     B, c, correction
-        As of :class:`skdpmic.statistics.mic.mic_r.AgainstNumbers`.
+        As of :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
     """
     family = _Family(n, chance_of(correction))
     if n_labels is None and n_classes is None:

@@ -47,16 +47,16 @@ class RankGrids:
         entropy_table(n)  # kept for the score; an error, if n is too large for it
         return grid_sensitivity(mic_e_sensitivity(n, self.B), rounding_error(n, mass_plan(self.B, self.c)))
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores a variable against a target."""
-        return _Scorer(target.values, mass_plan(self.B, self.c), source)
+        return _Scorer(target.values, mass_plan(self.B, self.c), random_bytes)
 
 
 class _Scorer:
     """Scores a variable by ranks. As sensitive as the target."""
 
-    def __init__(self, y, plan, source):
-        self._y, self._plan, self._keys = y, plan, random_keys(len(y), source)
+    def __init__(self, y, plan, random_bytes):
+        self._y, self._plan, self._keys = y, plan, random_keys(len(y), random_bytes)
 
     def score(self, x, scale):
         """MICe of the variable `x` and the target, in [0, 1]."""

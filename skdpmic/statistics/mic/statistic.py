@@ -9,9 +9,9 @@ from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import (
-    AgainstClasses,
-    AgainstNumbers,
+    ClassTargetScorer,
     MillerMadow,
+    NumericTargetScorer,
     check_correction,
     largest_rounding_error,
 )
@@ -81,7 +81,7 @@ class MicRGrids(Measure):
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
-    def against(self, scale, n, epsilon):
+    def with_feature_as_target(self, scale, n, epsilon):
         """Grids with as many classes as a nominal feature has parts; or with numbers."""
         n_classes = n_target_bins(scale)
         if n_classes is None and self.n_classes is None:
@@ -108,11 +108,11 @@ class MicRGrids(Measure):
         """What is known of scores of n records where a feature is independent of the target."""
         return BoundedLaw(mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores features against a target."""
         if self.n_classes is None:
-            return AgainstNumbers(target.values, target.bounds, self.B, self.c, correction=self.correction)
-        return AgainstClasses(target.values, self.n_classes, self.B, self.c, self.correction)
+            return NumericTargetScorer(target.values, target.bounds, self.B, self.c, correction=self.correction)
+        return ClassTargetScorer(target.values, self.n_classes, self.B, self.c, self.correction)
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""

@@ -31,7 +31,7 @@ class _Target:
         return self._scorer.score(self._grids.count(x, scale, self._columns), scale)
 
 
-class AgainstNumbers(_Target):
+class NumericTargetScorer(_Target):
     """A numeric target, ready to be scored against many features.
 
     Parameters
@@ -45,7 +45,7 @@ class AgainstNumbers(_Target):
         super().__init__(NumericCounts(bounds, family), y)
 
 
-class AgainstClasses(_Target):
+class ClassTargetScorer(_Target):
     """A target of class numbers 0 ... n_classes - 1, ready to be scored against many features.
 
     Parameters
@@ -119,5 +119,5 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
     x_bounds, y_bounds = check_pair_bounds(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    target = AgainstNumbers(y, y_bounds, numeric_family(B, c))
+    target = NumericTargetScorer(y, y_bounds, numeric_family(B, c))
     return target.score(x, x_bounds)

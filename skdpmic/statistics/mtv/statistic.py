@@ -8,7 +8,7 @@ from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
@@ -48,7 +48,7 @@ class MtvRGrids(Measure):
         """
         return replace(self, rows_per_group=rows_per_group)
 
-    def against(self, scale, n, epsilon):
+    def with_feature_as_target(self, scale, n, epsilon):
         """Grids with as many classes as a nominal feature has parts; or with numbers."""
         n_classes = n_target_bins(scale)
         if n_classes is None and self.n_classes is None:
@@ -75,11 +75,11 @@ class MtvRGrids(Measure):
         """What is known of scores of n records where a feature is independent of the target."""
         return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores features against a target."""
         if self.n_classes is None:
-            return AgainstNumbers(target.values, target.bounds, self._family)
-        return AgainstClasses(target.values, self._family)
+            return NumericTargetScorer(target.values, target.bounds, self._family)
+        return ClassTargetScorer(target.values, self._family)
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""

@@ -37,9 +37,9 @@ class _RankStatistic(Measure, Statistic):
             )
         return self
 
-    def scorer_against(self, column, scale, source):
+    def scorer_against(self, column, scale, random_bytes):
         """What scores features against one of them, which is ranked as features are."""
-        return self.scorer(NumericTarget(in_order(column, scale), None), source)
+        return self.scorer(NumericTarget(in_order(column, scale), None), random_bytes)
 
     def sensitivity(self, shape):
         """How far one person's records can move the score; an error, if there are too many records for it."""
@@ -61,7 +61,7 @@ class _OfMidRanks(_RankStatistic):
         """What is known of scores of n records where a feature is independent of the target."""
         return AveragedLaw(self.name, n, self.most_times_by_ties)
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores features against a target."""
         return _Scorer(self.score, ranks.mid_ranks, ranks.mid_ranks(target.values))
 
@@ -73,9 +73,9 @@ class _OfStrictRanks(_RankStatistic):
         """What is known of scores of n records where a feature is independent of the target."""
         return SimulatedLaw(self.name, n)
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores features against a target."""
-        keys, keys_of_target = random_keys(len(target.values), source)
+        keys, keys_of_target = random_keys(len(target.values), random_bytes)
         return _Scorer(
             self.score, partial(ranks.strict_ranks, keys=keys), ranks.strict_ranks(target.values, keys_of_target)
         )

@@ -25,7 +25,7 @@ class _WithinStrata(Statistic):
         check_n_records(shape.n_samples)
         return grid_sensitivity(self.sensitivity_of(shape.n_samples) / 2, rounding_error=0)
 
-    def scorer(self, target, source):
+    def scorer(self, target, random_bytes):
         """What scores a variable against a `StratifiedTarget`."""
         return _Scorer(self.score, target)
 

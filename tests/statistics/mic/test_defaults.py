@@ -32,7 +32,7 @@ from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.grids.limits import check_B, check_c, largest_c
 from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c, resolve_B, resolve_c
-from skdpmic.statistics.mic.mic_r import AgainstClasses
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 
 CORRECTIONS = [None, MM]
 
@@ -121,7 +121,7 @@ def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_cla
     n = 200_000
     x, y = relationship(*key).sample(n, 0).T
     codes = np.searchsorted(classes(key, n_classes), y, side="right")
-    score = AgainstClasses(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
+    score = ClassTargetScorer(codes, n_classes, 60 * n_classes, 3).score(x, (0, 1))
     assert score == pytest.approx(population_value(key, n_classes), abs=0.01)
 
 

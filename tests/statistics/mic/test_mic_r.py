@@ -22,8 +22,8 @@ from skdpmic.statistics.grids.limits import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_r import (
-    AgainstClasses,
-    AgainstNumbers,
+    ClassTargetScorer,
+    NumericTargetScorer,
     closed_plan,
     continuous_plan,
     needed_grids,
@@ -75,7 +75,7 @@ def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n
         codes[x > 0.6] = kind % n_classes
         arguments = {"n_classes": n_classes, "B": B, "c": c, "correction": correction}
         expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), **arguments)
-        assert AgainstClasses(codes, **arguments).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
+        assert ClassTargetScorer(codes, **arguments).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -84,7 +84,7 @@ def test_one_class_against_two_that_are_alike_is_told_completely(correction):
     for apart in range(3):
         others = np.arange(300) % 2
         codes = np.where(x < 1 / 2, apart, np.where(others == 0, (apart + 1) % 3, (apart + 2) % 3))
-        score = AgainstClasses(codes, 3, 12, 1, correction).score(x, (0, 1))
+        score = ClassTargetScorer(codes, 3, 12, 1, correction).score(x, (0, 1))
         assert score == pytest.approx(1.0 - (correction is not None) / (600 * np.log(2)), abs=1e-12)
 
 
@@ -92,7 +92,7 @@ def test_one_class_against_two_that_are_alike_is_told_completely(correction):
 def test_classes_may_be_numbered_in_any_order(correction):
     x, noise = np.random.default_rng(0).random((2, 200))
     codes = (3 * np.where(noise < 0.4, x, noise)).astype(int)
-    scores = {AgainstClasses(np.array(order)[codes], 3, 15, 2, correction).score(x, (0, 1)) for order in ORDERS}
+    scores = {ClassTargetScorer(np.array(order)[codes], 3, 15, 2, correction).score(x, (0, 1)) for order in ORDERS}
     assert len(scores) == 1
 
 
@@ -361,7 +361,7 @@ def test_counting_into_cells_first_changes_nothing(n_places):
     codes = rng.integers(3, size=20_000)
     codes[y > 0.5] = 1
     expected = naive_mic_r_discrete(x, codes, bounds=(0, 1), n_classes=3, B=12, c=2)
-    assert AgainstClasses(codes, 3, 12, 2).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
+    assert ClassTargetScorer(codes, 3, 12, 2).score(x, (0, 1)) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monk
     assert len(needed_grids(plan)) < len(plan)
 
     def score(x, y):
-        return AgainstNumbers(y, (0.0, 1.0), B, c, master).score(x, (0.0, 1.0))
+        return NumericTargetScorer(y, (0.0, 1.0), B, c, master).score(x, (0.0, 1.0))
 
     pairs = []
     for kind in range(12):
@@ -390,10 +390,10 @@ def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monk
 def test_more_records_are_counted_in_other_groups_with_the_same_score():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 7000))
-    many = AgainstNumbers(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))
+    many = NumericTargetScorer(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))
     assert module.RangeGrids(100.0, 5.0, n=7000).groups.complete.of_grid[-1] > 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skdpmic.statistics.mic.cell_counts._FEWEST_TO_JOIN", 10**9)
         module.continuous_grids.cache_clear()
-        assert AgainstNumbers(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0)) == many
+        assert NumericTargetScorer(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0)) == many
     module.continuous_grids.cache_clear()

@@ -5,8 +5,8 @@ import pytest
 
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import (
-    AgainstClasses,
-    AgainstNumbers,
+    ClassTargetScorer,
+    NumericTargetScorer,
     RangeGrids,
     closed_plan,
     continuous_plan,
@@ -50,7 +50,7 @@ def with_missing(kind, n, seed=0):
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
-    score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(x, UNIT)
+    score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(x, UNIT)
     expected = naive_mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c, correction=correction)
     assert score == pytest.approx(expected, abs=1e-12)
 
@@ -64,7 +64,7 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes
     codes = np.minimum((y * n_classes).astype(int), n_classes - 1)
     sizes = {"n_classes": n_classes, "B": B, "c": c, "correction": correction}
     expected = naive_mic_r_discrete(x, codes, bounds=UNIT, **sizes)
-    assert AgainstClasses(codes, **sizes).score(x, UNIT) == pytest.approx(expected, abs=1e-12)
+    assert ClassTargetScorer(codes, **sizes).score(x, UNIT) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -92,9 +92,9 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, co
     x, y = with_missing(kind, n)
     codes, three = np.digitize(y, [0.2, 0.4, 0.6, 0.8]), np.digitize(y, [0.3, 0.6])
     for grids, target, whole in [
-        (ContinuousGrids(UNIT, B, c, correction), y, AgainstNumbers(y, UNIT, B, c, correction=correction)),
-        (DiscreteGrids(5, B, c, correction), codes, AgainstClasses(codes, 5, B, c, correction)),
-        (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+        (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),
+        (DiscreteGrids(5, B, c, correction), codes, ClassTargetScorer(codes, 5, B, c, correction)),
+        (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
     ]:
         pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
         counts = sum(grids.count(x[rows], UNIT, grids.place(target[rows])) for rows in pieces)
@@ -117,8 +117,8 @@ def test_where_values_are_missing_tells_what_the_others_do_not():
     y, x = rng.random((2, 2000))
     for is_missing in (y < 0.5, y > 0.5):
         incomplete = np.where(is_missing, np.nan, x)
-        assert AgainstNumbers(y, UNIT, 40, 5).score(incomplete, UNIT) > 0.95
-        assert AgainstClasses((y > 0.5).astype(int), 2, 40, 5).score(incomplete, UNIT) > 0.95
+        assert NumericTargetScorer(y, UNIT, 40, 5).score(incomplete, UNIT) > 0.95
+        assert ClassTargetScorer((y > 0.5).astype(int), 2, 40, 5).score(incomplete, UNIT) > 0.95
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,8 +127,8 @@ def test_no_score_is_below_that_of_missing_values_filled_in_at_either_end(kind, 
     for n in (30, 500):
         x, y = with_missing(kind, n, seed=1)
         for target in (
-            AgainstNumbers(y, UNIT, 60, 5, correction=correction),
-            AgainstClasses((3 * y).astype(int).clip(max=2), 3, 60, 5, correction),
+            NumericTargetScorer(y, UNIT, 60, 5, correction=correction),
+            ClassTargetScorer((3 * y).astype(int).clip(max=2), 3, 60, 5, correction),
         ):
             filled = [target.score(np.nan_to_num(x, nan=end), UNIT) for end in UNIT]
             assert target.score(x, UNIT) >= max(filled) - 1e-12
@@ -137,7 +137,7 @@ def test_no_score_is_below_that_of_missing_values_filled_in_at_either_end(kind, 
 def test_missing_values_may_be_joined_to_low_or_to_high_ones():
     x = np.linspace(0, 1, 600)
     codes = (x > 0.5).astype(int)
-    target = AgainstClasses(codes, 2, 4, 5)  # two merged parts and no more
+    target = ClassTargetScorer(codes, 2, 4, 5)  # two merged parts and no more
     for of_class in (0, 1):
         is_missing = (codes == of_class) & (np.arange(600) % 2 == 0)
         assert target.score(np.where(is_missing, np.nan, x), UNIT) > 0.99

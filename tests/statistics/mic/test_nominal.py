@@ -11,7 +11,7 @@ import pytest
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.in_two_groups import degrees_in_two, labels_in_two
-from skdpmic.statistics.mic.mic_r import AgainstClasses, AgainstNumbers, largest_rounding_error
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
 from tests.folding import each
@@ -51,7 +51,7 @@ def codes_and_target(kind, n_labels, n):
 @each("correction", CORRECTIONS)
 def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
     codes, y = codes_and_target(kind, n_labels, n)
-    score = AgainstNumbers(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
+    score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=B, c=c, correction=correction)
     assert score == pytest.approx(expected, abs=1e-12)
 
@@ -64,7 +64,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     classes = (y * n_classes).astype(int)
-    score = AgainstClasses(classes, n_classes, 40, 5, correction).score(codes, Nominal(n_labels))
+    score = ClassTargetScorer(classes, n_classes, 40, 5, correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=n_classes, correction=correction)
     assert score == pytest.approx(expected, abs=1e-12)
 
@@ -78,9 +78,9 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n
     scale, B, c = Nominal(n_labels), 33.7, 3.3
     five, three = (y * 5).astype(int), (y * 3).astype(int)
     for grids, target, whole in [
-        (ContinuousGrids(UNIT, B, c, correction), y, AgainstNumbers(y, UNIT, B, c, correction=correction)),
-        (DiscreteGrids(5, B, c, correction), five, AgainstClasses(five, 5, B, c, correction)),
-        (DiscreteGrids(3, B, c, correction), three, AgainstClasses(three, 3, B, c, correction)),
+        (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),
+        (DiscreteGrids(5, B, c, correction), five, ClassTargetScorer(five, 5, B, c, correction)),
+        (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
     ]:
         pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
         counts = sum(grids.count(codes[rows], scale, grids.place(target[rows])) for rows in pieces)
@@ -112,7 +112,7 @@ def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most
     assert len(nominal_plan(40.0, 1, n_labels)) == {2: 2, 3: 5}.get(n_labels, 2 if n_labels < 6 else 1)
     for kind in KINDS:
         codes, y = codes_and_target(kind, n_labels, 60)
-        score = AgainstNumbers(y, UNIT, 40.0, 1, correction=correction).score(codes, Nominal(n_labels))
+        score = NumericTargetScorer(y, UNIT, 40.0, 1, correction=correction).score(codes, Nominal(n_labels))
         expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
         assert score == pytest.approx(expected, abs=1e-12)
 
@@ -129,16 +129,16 @@ def test_merged_parts_are_those_that_the_labels_leave(n_labels, B):
 def test_a_boolean_feature_can_tell_everything():
     y = np.arange(800) / 800
     feature = (4 * y).astype(np.uint32) % 2  # two labels, in turn
-    assert AgainstNumbers(y, UNIT, 40, 4).score(feature, Nominal(2)) == 1
+    assert NumericTargetScorer(y, UNIT, 40, 4).score(feature, Nominal(2)) == 1
     classes = feature.astype(int)
     for n_classes in (2, 3, 5):  # of which two are there
-        assert AgainstClasses(classes, n_classes, 40, 5).score(feature, Nominal(2)) == pytest.approx(1)
+        assert ClassTargetScorer(classes, n_classes, 40, 5).score(feature, Nominal(2)) == pytest.approx(1)
 
 
 def test_the_order_of_labels_does_not_matter():
     codes, y = codes_and_target("labels alone", 3, 300)
     y = np.where(codes == 1, y / 2, y)
-    numbers, classes = AgainstNumbers(y, UNIT, 40, 2), AgainstClasses((y * 4).astype(int), 4, 40, 2)
+    numbers, classes = NumericTargetScorer(y, UNIT, 40, 2), ClassTargetScorer((y * 4).astype(int), 4, 40, 2)
     for target in (numbers, classes):
         scores = {target.score(np.array(order, dtype=np.uint32)[codes], Nominal(3)) for order in [(0, 1, 2), (2, 0, 1)]}
         assert len(scores) == 1
@@ -152,11 +152,11 @@ def test_the_order_of_labels_does_not_matter():
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_many_labels_are_in_two_public_groups(kind, n_labels, correction):
     codes, y = codes_and_target(kind, n_labels, 200)
-    score = AgainstNumbers(y, UNIT, 40, 1, correction=correction).score(codes, Nominal(n_labels))
+    score = NumericTargetScorer(y, UNIT, 40, 1, correction=correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
     assert score == pytest.approx(expected, abs=1e-12)
     classes = (y * 5).astype(int)
-    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    score = ClassTargetScorer(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_of_codes(codes, classes, n_labels=n_labels, n_classes=5, correction=correction)
     assert score == pytest.approx(expected, abs=1e-12)
 
@@ -167,8 +167,8 @@ def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_
         is_first, codes = rng.permutation(16) < 8, rng.integers(16, size=3000).astype(np.uint32)
         target = is_first[codes] + 2.0 * rng.integers(2, size=3000)  # one of two classes each, out of four
         for score in (
-            AgainstClasses((target % 2).astype(int), 4, 40, 5).score(codes, Nominal(14)),
-            AgainstNumbers(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
+            ClassTargetScorer((target % 2).astype(int), 4, 40, 5).score(codes, Nominal(14)),
+            NumericTargetScorer(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
         ):
             assert score > 0.99
 
@@ -178,7 +178,7 @@ def test_many_labels_that_tell_two_groups_of_classes_apart_score_as_much():
     rng = np.random.default_rng(0)
     codes, of_label = rng.integers(30, size=3000).astype(np.uint32), rng.integers(2, size=30)
     classes = of_label[codes] + 2 * rng.integers(2, size=3000)
-    assert AgainstClasses(classes, 4, 40, 5, "miller-madow").score(codes, Nominal(30)) > 0.95
+    assert ClassTargetScorer(classes, 4, 40, 5, "miller-madow").score(codes, Nominal(30)) > 0.95
 
 
 @pytest.mark.parametrize("n_labels, n_columns", [(2, 5), (5, 16), (8, 8), (14, 5), (14, 24), (14, 48)])
@@ -203,7 +203,7 @@ def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_co
 def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n_labels, n, correction):
     codes, y = codes_and_target("missing where y is high", n_labels, n)
     classes = (y * 5).astype(int)
-    score = AgainstClasses(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
+    score = ClassTargetScorer(classes, 5, 40, 5, correction).score(codes, Nominal(n_labels))
     allowed = largest_rounding_error(n, [Nominal(n_labels)], 5, 40, 5, correction)
     apart = np.zeros((n_labels + 2, 5), dtype=int)
     np.add.at(apart, (codes, classes), 1)

@@ -8,8 +8,8 @@ import pytest
 
 from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, to_grid
 from skdpmic.statistics.mic.mic_r import (
-    AgainstClasses,
-    AgainstNumbers,
+    ClassTargetScorer,
+    NumericTargetScorer,
     closed_plan,
     continuous_plan,
     largest_rounding_error,
@@ -80,7 +80,7 @@ def _records(kind, n, rng):
 @pytest.mark.parametrize("correction, plan_of", [(None, continuous_plan), ("miller-madow", closed_plan)])
 def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c, correction, plan_of):
     x, y = _records(kind, n, np.random.default_rng(n))
-    target = AgainstNumbers(y, (0.0, 1.0), B, c, correction=correction)
+    target = NumericTargetScorer(y, (0.0, 1.0), B, c, correction=correction)
     plan = plan_of(B, c, "reduced")
     allowed = largest_rounding_error(n, [(0.0, 1.0)], None, B, c, correction)
     with mpmath.workdps(40):
@@ -95,7 +95,7 @@ def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c, co
 def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(kind, n, n_classes, B, correction):
     x, y = _records(kind, n, np.random.default_rng(n))
     codes = (y * n_classes).astype(int)
-    target = AgainstClasses(codes, n_classes, B, 1, correction)
+    target = ClassTargetScorer(codes, n_classes, B, 1, correction)
     k_max = max(B // n_classes, 2)
     rows = (x * k_max).astype(int)
     tables = [_counts(rows, k_max, codes, n_classes)]
@@ -130,9 +130,9 @@ def test_sums_of_table_entries_fit_64_bits(n):
 @pytest.mark.parametrize("B", [4, 60])
 def test_worst_neighbours_stay_within_the_grid_sensitivity_after_rounding(n, B):
     x = np.full(n, 0.1)
-    before = AgainstNumbers(x, (0.0, 1.0), B, 1)
+    before = NumericTargetScorer(x, (0.0, 1.0), B, 1)
     moved = np.append(x[1:], 0.9)
-    after = AgainstNumbers(moved, (0.0, 1.0), B, 1)
+    after = NumericTargetScorer(moved, (0.0, 1.0), B, 1)
     steps = [to_grid([t.score(v, (0.0, 1.0))])[0] for t, v in ((before, x), (after, moved))]
     allowed = grid_sensitivity(binary_mi_sensitivity(n), largest_rounding_error(n, [(0.0, 1.0)], None, B, 1))
     assert allowed - 2 <= steps[1] - steps[0] <= allowed

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.mic_r import AgainstClasses
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
 from tests.naive import naive_largest_entry, naive_mutual_information
 from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places
@@ -380,7 +380,7 @@ def test_three_classes_would_attain_more_without_each_against_the_rest(n):
     assert of_one_table[1] - of_one_table[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
     assert of_one_table[1] - of_one_table[0] > mic_r_sensitivity(n) + 1e-6
     for correction in (None, "miller-madow"):
-        before, after = (AgainstClasses(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
+        before, after = (ClassTargetScorer(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
         assert abs(after - before) <= mic_r_sensitivity(n) + ERROR
 
 

@@ -10,7 +10,7 @@ from skdpmic import mtv_r
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
-from skdpmic.statistics.mtv.mtv_r import AgainstClasses, AgainstNumbers
+from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.table.nominal import Nominal
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (
@@ -59,7 +59,7 @@ KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outsid
 @each("n", [2, 3, 7, 40])
 def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
     x, y = columns_of(kind, n, np.random.default_rng(n))
-    score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
+    score = NumericTargetScorer(y, UNIT, family).score(x, UNIT)
     exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -71,7 +71,7 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
     family = class_family(4 * n_classes, 1.0, n_classes)
     family = Family(n_classes, 8, family.sides, penalty=0.1)
     codes, x = rng.integers(n_classes, size=n), rng.random(n)
-    score = AgainstClasses(codes, family).score(x, UNIT)
+    score = ClassTargetScorer(codes, family).score(x, UNIT)
     exact = naive_score([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -80,9 +80,9 @@ def test_each_side_keeps_to_its_own_limit_of_merged_parts():
     x = np.arange(400) / 400
     y = np.where(np.arange(400) % 200 < 100, 0.3, 0.9)  # changes three times
     scores = [
-        AgainstNumbers(y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)).score(
-            x, UNIT
-        )
+        NumericTargetScorer(
+            y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)
+        ).score(x, UNIT)
         for limit in (2, 3, 4)
     ]
     assert scores == [0.5, 0.5, 1.0]
@@ -93,8 +93,10 @@ def test_the_order_of_classes_does_not_matter():
     x, codes = rng.random(300), rng.integers(5, size=300)
     codes[x < 0.3] = 4
     family = class_family(40, 16, 5)
-    assert AgainstClasses(codes, family).score(x, UNIT) == AgainstClasses((codes * 2 + 1) % 5, family).score(x, UNIT)
-    assert AgainstClasses(codes, family).score(x, UNIT) > 0.3
+    assert ClassTargetScorer(codes, family).score(x, UNIT) == ClassTargetScorer((codes * 2 + 1) % 5, family).score(
+        x, UNIT
+    )
+    assert ClassTargetScorer(codes, family).score(x, UNIT) > 0.3
 
 
 # --- The longest paths ------------------------------------------------------------------------------------------
@@ -223,10 +225,10 @@ def test_sides_come_in_any_order():
     x, y = rng.random((2, 200))
     sides = (*FAMILIES["even sides"].sides, Side((0, 1, 1, 0), 6))
     scores = {
-        AgainstNumbers(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
+        NumericTargetScorer(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
     }
     alone = [
-        AgainstNumbers(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
+        NumericTargetScorer(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
     ]
     assert scores == {max(alone)}
 
@@ -247,7 +249,7 @@ def test_missing_values_are_a_part_after_or_before_all_others(family, how, kind,
     rng = np.random.default_rng(n)
     x, y = columns_of(kind, n, rng)
     x = some_missing(x, how, rng)
-    score = AgainstNumbers(y, UNIT, family).score(x, UNIT)
+    score = NumericTargetScorer(y, UNIT, family).score(x, UNIT)
     exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -257,7 +259,10 @@ def test_missing_values_may_be_joined_to_low_or_to_high_ones():
     x = np.arange(400) / 400
     for of_half in (0, 1):
         is_missing = (x >= 0.5) == of_half
-        assert AgainstNumbers(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT) == 1
+        assert (
+            NumericTargetScorer(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT)
+            == 1
+        )
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
@@ -271,7 +276,7 @@ def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family,
             codes[:] = n_labels + 1
         if kind == "dependent":
             codes = (y * (n_labels + 2)).astype(int)
-        score = AgainstNumbers(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        score = NumericTargetScorer(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
         columns = [naive_part(value, *UNIT, family.n_columns) for value in y]
         exact = naive_score_of_codes(codes.tolist(), columns, n_labels, family)
         assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
@@ -285,7 +290,7 @@ def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_f
     for dependent in (False, True):
         classes = rng.integers(n_classes, size=60)
         codes = np.minimum(classes, n_labels + 1) if dependent else rng.integers(n_labels + 2, size=60)
-        score = AgainstClasses(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        score = ClassTargetScorer(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
         exact = naive_score_of_codes(codes.tolist(), classes.tolist(), n_labels, family)
         assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
     assert score > 0.3
@@ -305,12 +310,12 @@ def test_all_codes_apart_are_the_best_of_all_groupings_in_two():
 def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
     """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
     codes = np.arange(4000) % 8
-    assert AgainstClasses(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
+    assert ClassTargetScorer(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
     all_apart = Family(8, 8, (Side(tuple(range(8)), 8),), penalty=0.0)
-    assert AgainstNumbers(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
+    assert NumericTargetScorer(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
 
 
 def test_a_boolean_feature_that_is_the_class_scores_one():
     codes = np.arange(200, dtype=np.uint32) % 2
     for n_classes in (2, 6):  # of which two are there
-        assert AgainstClasses(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
+        assert ClassTargetScorer(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
