@@ -58,3 +58,15 @@ def test_no_modules_import_one_another_in_a_circle():
 @each("module", MODULES)
 def test_a_module_is_below_four_hundred_lines(module):
     assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < 400
+
+
+SEVERAL = {"__init__", "statistic", "defaults", "sensitivity", "null_law"}  # of each statistic
+
+
+def test_no_file_has_the_name_of_another_with_another_meaning():
+    names = [path.stem for path in MODULES.values()]
+    assert sorted({name for name in names if names.count(name) > 1} - SEVERAL) == []
+
+
+def test_no_module_lies_loose_at_the_top():
+    assert {path.stem for path in ROOT.glob("*.py")} == {"__init__", "compile"}

@@ -29,7 +29,7 @@ from benchmarks.published_pc.statistics import Records
 from benchmarks.published_pc.svt_pc import svt_pc
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.graphs import skeleton_f1, structural_hamming_distance
+from skdpmic.causal.cpdag import skeleton_f1, structural_hamming_distance
 
 FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "causal_compare.png"

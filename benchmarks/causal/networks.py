@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.causal.graphs import cpdag_of
+from skdpmic.causal.cpdag import cpdag_of
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
 
@@ -49,7 +49,7 @@ class Network:
 
     @property
     def cpdag(self):
-        """What of the graph can be known from the law of the table: ``marks`` of `skdpmic.causal.graphs`."""
+        """What of the graph can be known from the law of the table: ``marks`` of `skdpmic.causal.cpdag`."""
         return cpdag_of(self.dag)
 
     def sample(self, n, seed):

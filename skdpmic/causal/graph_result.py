@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
-from skdpmic.causal.graphs import arrows_of, lines_of, markov_blanket
+from skdpmic.causal.cpdag import arrows_of, lines_of, markov_blanket
 from skdpmic.causal.pc import find_graph
 from skdpmic.table.frames import as_frame, columns_by_columns
 

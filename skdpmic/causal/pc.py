@@ -7,7 +7,7 @@ from itertools import combinations, groupby
 
 import numpy as np
 
-from skdpmic.causal.graphs import with_colliders, with_forced_arrows, without_cycles
+from skdpmic.causal.cpdag import with_colliders, with_forced_arrows, without_cycles
 
 _TINY = 1e-12  # a p-value that is as good as 0
 
@@ -40,7 +40,7 @@ def pc(n_columns, p_value, alpha, max_order):
     skeleton : bool ndarray of shape (n_columns, n_columns)
         Which columns no set of others makes independent.
     cpdag : bool ndarray of shape (n_columns, n_columns)
-        Marks of the graph, see :mod:`skdpmic.causal.graphs`.
+        Marks of the graph, see :mod:`skdpmic.causal.cpdag`.
 
     Notes
     -----

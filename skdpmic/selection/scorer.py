@@ -20,7 +20,7 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.scores import PrivateScores
+from skdpmic.selection.released_scores import PrivateScores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
@@ -94,7 +94,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
         Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 
@@ -141,7 +141,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     be a dict there. Scores clamped to 0 or 1 are ties, which such a selector breaks by column; where noise is strong,
     DPMICSelector, which ranks scores before they are clamped, chooses better.
 
-    Outside the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data, timing.
+    Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
+    timing.
 
     References
     ----------

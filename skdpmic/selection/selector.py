@@ -9,7 +9,7 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
-from skdpmic.selection.scores import PrivateScores
+from skdpmic.selection.released_scores import PrivateScores
 
 
 class DPMICSelector(ColumnSelectionMixin, PrivateScores):
@@ -89,7 +89,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
         Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is outside the guarantee: show the lines to no one but yourself.
+        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
 

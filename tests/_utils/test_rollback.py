@@ -18,7 +18,7 @@ from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.incremental import IncrementalFitMixin
-from skdpmic.selection.scores import PrivateScores
+from skdpmic.selection.released_scores import PrivateScores
 from skdpmic.selection.scoring import PrivateScoring
 from tests.select_names import SelectNames
 

@@ -14,7 +14,6 @@ from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels, sensitivity
 from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
-from skdpmic.statistics.registry import OF_PAIRS, STATISTICS
 from skdpmic.table.records import Records
 from tests.privacy.auditing import off_the_grid
 from tests.privacy.laws import laplace_p_value
@@ -332,44 +331,3 @@ def test_more_records_than_64_bits_allow_are_refused(name, ledger, monkeypatch):
     with pytest.raises(ValueError, match="scores can be computed of at most 299 records, got n_samples=300"):
         score(name, epsilon=1.0, ledger=ledger)
     assert ledger.entries() == []
-
-
-# --- A new statistic --------------------------------------------------------------------------------------------
-
-
-class Agreement:
-    """The share of records in which x and y lie on the same side of 1/2: what one record moves by 1 / n."""
-
-    name, needs_ranges, supports_counts = "agreement", True, False
-
-    def measure(self, B, c, n, epsilon, n_classes):
-        return self
-
-    def steps(self, shape):
-        return grid_sensitivity(1 / shape.n_samples, 2.0**-52)
-
-    def scorer(self, target, source):
-        self._target = target
-        return self
-
-    def score(self, x, scale):
-        return float(np.mean((x > 0.5) == (self._target.values > 0.5)))
-
-
-@seeded
-def test_a_statistic_that_is_registered_is_scored(ledger, monkeypatch):
-    monkeypatch.setitem(STATISTICS, "agreement", Agreement)
-    which = {"statistic": "agreement", "bounds": BOUNDS}
-    exact = np.mean((X > 0.5) == (Y > 0.5))
-    assert private_score(X, Y, epsilon=math.inf, **which) == exact
-    source = np.random.RandomState(0)
-    noise = [private_score(X, Y, epsilon=5, random_state=source, **which) - exact for _ in range(400)]
-    assert np.median(np.abs(noise)) == pytest.approx(math.log(2) / N / 5, rel=0.375)
-    private_score(X, Y, epsilon=0.5, ledger=ledger, **which)
-    assert [str(entry) for entry in ledger.entries()] == ["private_score, agreement, scores of 1, laplace"]
-    with pytest.raises(ValueError, match="strata must be None with statistic='agreement'"):
-        private_score(X, Y, epsilon=1, strata=STRATA, categories=["north", "south"], **which)
-
-
-def test_every_statistic_is_tested_here():
-    assert set(OF_PAIRS) == {which.get("statistic", "mic_r") for which in ALL.values()}

@@ -10,7 +10,7 @@ from benchmarks.causal.networks import network
 from benchmarks.published_pc.ground_truth import EDGES, published_truth
 from benchmarks.published_pc.loop import directed, largest_order, skeleton
 from benchmarks.published_pc.statistics import Records, g_test
-from skdpmic.causal.graphs import skeleton_of, structural_hamming_distance
+from skdpmic.causal.cpdag import skeleton_of, structural_hamming_distance
 
 
 def published_and_true(name):

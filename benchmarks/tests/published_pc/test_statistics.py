@@ -11,7 +11,7 @@ from scipy import stats
 from benchmarks.published_pc import em_pc, loop, reconciled
 from benchmarks.published_pc.corrected_sieve import conditional_kendall
 from benchmarks.published_pc.statistics import Records, g_test, kendall_z, spearman_z
-from skdpmic.causal.graphs import cpdag_of
+from skdpmic.causal.cpdag import cpdag_of
 
 
 def codes_of(seed, n=60, sizes=(3, 4, 2, 2)):

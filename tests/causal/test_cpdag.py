@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skdpmic.causal.graphs import (
+from skdpmic.causal.cpdag import (
     cpdag_of,
     in_cycles,
     markov_blanket,

@@ -1,0 +1,58 @@
+"""The page for auditors has the sensitivity of every statistic, and each is that of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from skdpmic.causal.table_noise import two_way_squared_sensitivity
+from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
+from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
+from skdpmic.statistics.registry import OF_PAIRS, STATISTICS, statistic_named
+from skdpmic.table.shape import Shape
+
+THEORY = Path(__file__).parents[2] / "docs" / "theory"
+PAGE = (THEORY / "all_sensitivities.md").read_text(encoding="utf-8")
+SIX_DIGITS = 1e-5
+SHAPES = [Shape(100, [(0.0, 1.0)]), Shape(10_000, [(0.0, 1.0)]), Shape(3000, [(0.0, 1.0)], 3)]
+
+
+def rows():
+    """The numbers of each row of the page, by what it is about."""
+    lines = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
+    return {cells[0]: [float(cell) for cell in cells if re.fullmatch(r"0[.][0-9]+", cell)] for cells in lines}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("n_classes", [None, 2])
+def test_every_statistic_is_on_the_page_with_its_sensitivity(name, n_classes):
+    measure = statistic_named(name, "miller-madow").measure("auto", "auto", 1000, 1.0, n_classes)
+    said = rows()[f"`{name}`"]
+    assert len(said) == len(SHAPES)
+    for shape, value in zip(SHAPES, said, strict=True):
+        assert measure.of_groups(shape.rows_per_group).sensitivity(shape) == pytest.approx(value, rel=SIX_DIGITS)
+
+
+def test_those_of_pairs_are_on_the_page():
+    for n, value in zip((100, 10_000), rows()["`mic_e` at B = n^0.6"], strict=True):
+        assert mic_e_sensitivity(n, n**0.6) == pytest.approx(value, rel=SIX_DIGITS)
+    within = {name: kind.within_strata for name, kind in OF_PAIRS.items() if hasattr(kind, "within_strata")}
+    for name, kind in within.items():
+        for n, value in zip((100, 10_000), rows()[f"`{name}` with strata"], strict=True):
+            assert kind.sensitivity_of(n) == pytest.approx(value, rel=SIX_DIGITS)
+    assert len(rows()) == len(STATISTICS) + 1 + len(within)  # and nothing else
+
+
+@pytest.mark.parametrize("p, n, m", [(2, 10, 1), (5, 100, 1), (5, 300, 3)])
+def test_those_of_matrices_and_tables_are_as_the_page_says(p, n, m):
+    assert "4 ⌊p² / 4⌋ (m (n - m) + m (m - 1) / 2)²" in PAGE
+    pairs = m * (n - m) + m * (m - 1) // 2
+    assert kendall_matrix_squared_sensitivity(p, n, m) == 4 * (p * p // 4) * pairs**2
+    assert "m² p (p - 1)" in PAGE
+    assert two_way_squared_sensitivity(p, m) == m * m * p * (p - 1)
+
+
+def test_every_row_names_a_proof_that_exists():
+    proofs = re.findall(r"\]\((\w+[.]md)\)", PAGE)
+    assert len(proofs) > 15
+    assert all((THEORY / proof).exists() for proof in proofs)
