@@ -59,6 +59,10 @@ def test_every_name_is_what_the_stub_says(package, name, module):
         assert public.__doc__
 
 
+def test_few_names_are_at_the_top():
+    assert len([name for name in NAMES if name.count(".") == 1]) <= 24
+
+
 def test_no_name_has_two_places():
     names = [name.rpartition(".")[2] for name in NAMES]
     assert len(names) == len(set(names))

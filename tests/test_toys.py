@@ -126,6 +126,8 @@ def test_a_new_mechanism_draws_the_noise_and_is_asked_for_intervals_and_p_values
     doubled.scores_ = plain.scores_ = np.full(D, 0.05)
     assert (doubled.p_values() > plain.p_values()).all()
     assert str(ledger.entries()[0]) == "DPMICScorer, kendall, scores of 4, doubled"
+    assert "doubled noise of scale" in doubled._repr_html_()
+    assert doubled.to_frame()["score"].tolist() == [0.05] * D
     assert ReleasedScores.of_estimator(doubled).mechanism_at(1.0, 1, "scores").scale == pytest.approx(
         doubled._noise.scale, rel=1e-6
     )

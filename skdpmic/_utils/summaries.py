@@ -221,11 +221,11 @@ def shown_two_party(scorer):
 
 def _facts(estimator, released, noisy="score"):
     terms, scale = estimator._terms, estimator.noise_scale_
-    noise = _NOISE[terms.noise].replace("each score", f"each {noisy}").format(in_short(scale))
+    noise = _NOISE.get(terms.noise, f"{terms.noise} noise of scale {{}}, on each score").format(in_short(scale))
     return [
         ("Released", released),
         ("Cost", budget(terms.epsilon, terms.delta)),
-        ("Noise", "none" if scale == 0 else noise),
+        ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
         ("Protects", "no one" if _broken(terms) else _protected(terms)),
     ]
 

@@ -22,7 +22,6 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches, recount_batches
-from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import as_frame, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
@@ -65,10 +64,14 @@ def _available_if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method
     return available_if(has_method)
 
 
-class IncrementalFitMixin(PrivateScoring):
-    """An estimator that can count records first, wherever they are, and release its scores later."""
+class IncrementalFitMixin:
+    """Makes a `PrivateScoring` estimator count records first, wherever they are, and release its scores later."""
 
+    n_jobs: int | None
     _sketch: RangeGridSketch
+    _check_parameters: Callable[[], None]
+    _publish: Callable[..., None]
+    _reset: Callable[[], None]
 
     @_available_if(_check_mergeable, _check_one_pass)
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:

@@ -8,11 +8,11 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.selection.incremental import IncrementalFitMixin
-from skdpmic.selection.scoring import Grids
+from skdpmic.selection.scoring import Grids, PrivateScoring
 from skdpmic.statistics.null_laws.null_model import NullModel
 
 
-class PrivateScores(IncrementalFitMixin):
+class PrivateScores(IncrementalFitMixin, PrivateScoring):
     """An estimator that publishes the scores of all features."""
 
     _quieter = "the names alone, from PrivateSelectKBest with a small k,"

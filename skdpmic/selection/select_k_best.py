@@ -11,12 +11,13 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.release.kinds import GreedyFeatures, release_of_names
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.incremental import IncrementalFitMixin
+from skdpmic.selection.scoring import PrivateScoring
 
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
-class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin):
+class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
     """Select the k best features under differential privacy, and publish their names only.
 
     Features are scored by a measure of their dependence on the target. What is released is which k features have the

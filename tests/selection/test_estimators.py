@@ -1,5 +1,6 @@
 """The estimators do what their docstrings say, inside ordinary scikit-learn code."""
 
+import inspect
 import math
 import pickle
 from fractions import Fraction
@@ -18,6 +19,7 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivacyLeakWarning,
+    PrivateSelectKBest,
     dp_mic_classif,
     dp_mic_regression,
     mic_r,
@@ -424,3 +426,11 @@ def test_interval_confidence_is_checked(table):
     for confidence in (0, 1, 95, None):
         with pytest.raises(ValueError, match="confidence must be"):
             scorer.scores_interval(confidence)
+
+
+def test_the_front_door_has_few_parameters_and_asks_for_k():
+    parameters = inspect.signature(PrivateSelectKBest).parameters
+    assert len(parameters) <= 14
+    assert parameters["k"].default is inspect.Parameter.empty
+    assert not {"B", "c", "correction", "mechanism", "release"} & parameters.keys()
+    assert not {"release", "redundancy"} & inspect.signature(DPMICSelector).parameters.keys()
