@@ -14,9 +14,9 @@ from pathlib import Path
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
+from benchmarks.population import mic_star
 from skdpmic.datasets import R2_LEVELS, RELATIONSHIPS
 from skdpmic.datasets.relationships import generating_points, tuned_sigma
-from skdpmic.statistics.mic.population import mic_star
 
 TARGET = Path(__file__).parents[1] / "skdpmic" / "datasets" / "mic_star.csv"
 

@@ -30,6 +30,7 @@ import numpy as np
 from scipy.special import entr, ndtr
 from tqdm import tqdm
 
+from benchmarks.population import best_information
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.code_grids import discrete_plan
@@ -41,7 +42,6 @@ from skdpmic.statistics.mic.mic_r import (
     continuous_plan,
     needed_grids,
 )
-from skdpmic.statistics.mic.population import best_information
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]

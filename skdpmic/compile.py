@@ -18,7 +18,6 @@ from skdpmic.causal.private_pc import PrivatePC
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.selection.scorer import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
-from skdpmic.statistics.mic.population import mic_star
 from skdpmic.statistics.registry import STATISTICS
 
 
@@ -39,7 +38,6 @@ def call_every_kernel():
         DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))
     PrivatePC(epsilon=1).fit(X[:, 2:] == [[0, 1]])  # a table of labels
     characteristic_matrix(X[:, 0], X[:, 2])
-    mic_star([(0.5, 0.5)], 0.1, n_master=10, n_fixed=10)
 
 
 def main():

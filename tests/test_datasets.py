@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from benchmarks.population import mic_star
 from skdpmic import mic_r
 from skdpmic.datasets import (
     R2_LEVELS,
@@ -19,7 +20,6 @@ from skdpmic.datasets import (
     relationship,
 )
 from skdpmic.datasets.relationships import generating_points, tuned_sigma
-from skdpmic.statistics.mic.population import mic_star
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
 ALL_KEYS = list(product(RELATIONSHIPS, R2_LEVELS))

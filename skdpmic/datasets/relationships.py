@@ -158,7 +158,7 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
 def load_mic_star() -> dict[tuple[str, float], float]:
     """MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
-    Computed once by :func:`skdpmic.statistics.mic.population.mic_star`, with ``benchmarks/make_mic_star.py``.
+    Computed once by ``benchmarks/make_mic_star.py``.
 
     Returns
     -------

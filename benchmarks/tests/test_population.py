@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from skdpmic.statistics.mic.population import mic_star
+from benchmarks.population import mic_star
 from tests.naive import naive_largest_entry
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))

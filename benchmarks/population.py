@@ -62,7 +62,7 @@ def mic_star(centers, sigma, *, weights=None, bounds=UNIT_SQUARE, n_master=260, 
     Examples
     --------
     >>> import numpy as np
-    >>> from skdpmic.statistics.mic.population import mic_star
+    >>> from benchmarks.population import mic_star
     >>> line = np.column_stack([np.linspace(0, 1, 100)] * 2)
     >>> round(mic_star(line, sigma=1e-6), 3)
     1.0
