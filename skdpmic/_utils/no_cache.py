@@ -22,7 +22,7 @@ def fresh_nonce():
 
 
 class NoCacheMixin:
-    """An estimator whose every hash is new. Its copies and its pickle are as without this class."""
+    """An estimator whose every hash is new. Cloning and pickling are unaffected."""
 
     def __getstate__(self):
         return super().__getstate__() | {_NONCE: fresh_nonce()}

@@ -1,4 +1,4 @@
-"""Private choice of features that add to one another: forward selection from one noisy matrix."""
+"""Private choice of complementary features: forward selection from one noisy matrix."""
 
 from dataclasses import replace
 from typing import Literal, Self

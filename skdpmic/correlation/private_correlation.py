@@ -77,7 +77,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     See Also
     --------
-    PrivateForwardSelector : Chooses features that add to one another, from such a matrix.
+    PrivateForwardSelector : Chooses complementary features, from such a matrix.
     private_score : One pair of columns.
 
     Notes

@@ -271,7 +271,7 @@ def _mechanism(release, measure, shape):
 
 
 def _has_one_draw(release, mechanism):
-    """Whether each score has noise of a known law, drawn once."""
+    """Whether each score has noise with a known distribution, drawn once."""
     return getattr(mechanism, "law", None) is not None and not release.draws_anew
 
 

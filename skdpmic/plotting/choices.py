@@ -30,7 +30,7 @@ class ReleasedScores:
 
     @classmethod
     def of_estimator(cls, estimator):
-        """What a fitted estimator has released; an error unless that is scores with noise of a known law."""
+        """What a fitted estimator has released; an error unless that is noise with a known distribution."""
         check_has_scores(estimator, "StabilityDisplay")
         mechanism = estimator._mechanism_of_scores("StabilityDisplay")
         epsilon, delta = estimator.privacy_spent_

@@ -34,7 +34,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         ----------
         X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
             One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
-            and `categories` say; missing values form a part of their own, and are never an error. Dataframes may be of
+            and `categories` say; missing values have their own bin, and are never an error. Dataframes may be of
             any library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must
             always come in the same order, only some are in memory at a time. Masked arrays are refused, as their hidden
             values would be read.

@@ -104,8 +104,8 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         Raises
         ------
         AttributeError
-            If no scores with noise of a known law were published, or if people have several rows each, which are not
-            independent.
+            If the distribution of the noise on the scores is not known, or if people have several rows each, which
+            are not independent.
         ValueError
             If `n_resamples` is not as described.
 
@@ -127,6 +127,6 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         check_published(self)
         if not hasattr(self._noise, "law"):
             raise AttributeError(
-                f"{name} needs scores with noise of a known law, and mechanism={self._noise.name!r} adds it to counts."
+                f"{name} needs noise with a known distribution, and mechanism={self._noise.name!r} adds it to counts."
             )
         return self._noise

@@ -48,9 +48,9 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         guarantee, and warns.
     categories : dict, default=None
         Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
-        that is not among them is "other", a part of its own. Together with a dict of `bounds` it covers every feature,
-        except columns of booleans and of types that declare their labels (Enum of Polars), which need no entry. With
-        ranks, the order of the labels counts, and labels of text columns are required.
+        that is not among them is "other", which has its own bin. Together with a dict of `bounds` it covers every
+        feature, except columns of booleans and of types that declare their labels (Enum of Polars), which need no
+        entry. With ranks, the order of the labels counts, and labels of text columns are required.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
         and `classes`; rank statistics of a continuous target need neither.

@@ -87,7 +87,7 @@ class Knots:
 
 @dataclass(frozen=True)
 class Labels:
-    """The public labels of a nominal feature; other labels are a part of their own, as are missing values."""
+    """The public labels of a nominal feature; other labels have their own bin, as do missing values."""
 
     labels: tuple
     of: ClassVar[str] = "labels"

@@ -67,8 +67,8 @@ def check_given_together(groups, max_rows_per_group):
     """Raise unless it is known both whose the rows are and how many of a person count, or neither."""
     if groups is None and max_rows_per_group is not None:
         raise ValueError(
-            f"groups must say whose each row is with max_rows_per_group={max_rows_per_group!r}, got None: call "
-            "fit(X, y, groups=...). Pipelines and searches hand groups on to what asks for them by "
+            f"groups must identify the person behind each row with max_rows_per_group={max_rows_per_group!r}, got "
+            "None: call fit(X, y, groups=...). Pipelines and searches hand groups on to what asks for them by "
             "set_fit_request(groups=True), if metadata routing is enabled."
         )
     if groups is not None and max_rows_per_group is None:

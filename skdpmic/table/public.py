@@ -30,7 +30,7 @@ def warn_about_data(name, stacklevel):
     """Warn that the public argument `name` is read from the data."""
     warnings.warn(
         f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
-        "known without looking at the data.",
+        "known in advance, not read from the data.",
         PrivacyLeakWarning,
         stacklevel=stacklevel + 1,
     )

@@ -15,7 +15,7 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
 class Records(NamedTuple):
-    """Records, and where they are said to lie. As sensitive as the data, which they are."""
+    """Records, and where they are said to lie. Raw data; not private."""
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     scales: list  # of n_features, as of `Shape`

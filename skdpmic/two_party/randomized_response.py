@@ -57,7 +57,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         it does not report are missing from its reports. "auto" is one for each 2.5 of epsilon, at least 1 and at most
         all.
     allow_missing : bool, default=True
-        Whether missing values are allowed, and have a part of their own in every column. If False they are an error,
+        Whether missing values are allowed, and have their own bin in every column. If False they are an error,
         and with fewer parts there is less noise.
     ledger : BudgetLedger, default=None
         Where every `transform` writes its cost, after the data is validated and before anything is drawn.

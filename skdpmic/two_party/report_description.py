@@ -26,7 +26,7 @@ class ReportedColumn(NamedTuple):
     name: str
     axis: Range | LogRange | Knots | Labels
     n_equal: int | None  # equal parts of the range; None of labels
-    has_missing: bool  # whether missing values are a part of their own
+    has_missing: bool  # whether missing values have their own bin
 
     @property
     def n_parts(self):

@@ -224,7 +224,7 @@ def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
 
 
 def test_groups_and_max_rows_are_given_together():
-    with pytest.raises(ValueError, match="groups must say whose each row is"):
+    with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         PrivateCorrelation(max_rows_per_group=2).fit(X)
     with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 where groups are given"):
         PrivateCorrelation().fit(X, groups=np.arange(N))

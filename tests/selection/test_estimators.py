@@ -169,7 +169,7 @@ def test_geometric_scores_are_computed_from_the_noisy_tables_alone(table, target
     again = TableScorer(N, Fraction(2 * D, 30), scorer.B_, discrete)
     assert scorer.scores_.tolist() == [again.score(counts) for counts in scorer.noisy_counts_]
     assert scorer.ranking_[2] == 1
-    with pytest.raises(AttributeError, match="scores with noise of a known law"):
+    with pytest.raises(AttributeError, match="noise with a known distribution"):
         scorer.scores_interval()
 
 

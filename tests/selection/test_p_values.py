@@ -154,7 +154,7 @@ def test_p_values_of_a_lazy_frame_and_of_a_dask_collection_are_those_of_the_tabl
 
 def test_where_there_are_no_p_values_the_error_says_why(table):
     X, y = table
-    with pytest.raises(AttributeError, match="noise of a known law, and mechanism='geometric' adds it to counts"):
+    with pytest.raises(AttributeError, match="noise with a known distribution, and mechanism='geometric'"):
         DPMICScorer(mechanism="geometric", **UNIT).fit(X, y).p_values()
     people = np.arange(N) // 2
     with pytest.raises(AttributeError, match="several rows of a person are not: fit with max_rows_per_group=1, got 2"):

@@ -372,7 +372,7 @@ def assert_refused(estimator, arguments, error, message):
 
 X, Y, GROUPS = table()
 BAD = {
-    "no groups": (3, None, ValueError, r"groups must say whose each row is with max_rows_per_group=3, got None"),
+    "no groups": (3, None, ValueError, "groups must identify the person .*max_rows_per_group=3, got None"),
     "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be an int >= 1 where groups are given"),
     "no rows": (0, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 0"),
     "half rows": (2.5, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 2.5"),
@@ -499,7 +499,7 @@ def test_groups_go_through_a_pipeline_a_search_and_a_cross_validation(ledger):
 def test_groups_that_nobody_asked_for_are_told_of():
     with pytest.raises(ValueError, match="groups"):
         make_pipeline(selector(), Ridge()).fit(X, Y, groups=GROUPS)
-    with pytest.raises(ValueError, match="groups must say whose each row is"):
+    with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         make_pipeline(asking(), Ridge()).fit(X, Y)
 
 

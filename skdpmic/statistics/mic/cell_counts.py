@@ -192,7 +192,7 @@ def cells_of(first_cell, n_cells, edges):
 
 
 def _with_missing(cells, sizes):
-    """The cells and, after them, one for missing values, which is a part of its own of each partition."""
+    """The cells and, after them, one for missing values, which is its own bin of each partition."""
     common = np.concatenate([cells.common, cells.n_corners[:, np.newaxis].astype(np.uint32)], axis=1)
     starts = np.concatenate([cells.starts, np.zeros((len(sizes), 1), dtype=np.uint32)], axis=1)
     grid = np.arange(len(sizes))

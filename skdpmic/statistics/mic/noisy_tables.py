@@ -30,7 +30,7 @@ def check_have_ranges(scales):
 def parts_of_range(values, bounds, n_parts):
     """The number 0 ... n_parts - 1 of the equal part of the range `bounds` that each value lies in.
 
-    A missing value, NaN, is in the first part: a part of its own, with noise on it, would cost all columns precision.
+    A missing value, NaN, is in the first part: its own bin, with noise on it, would cost all columns precision.
     """
     partition = equipartitions(np.array([n_parts]))
     return range_axis(values, bounds, partition).cells.astype(np.int64)
