@@ -1,7 +1,7 @@
 """Make the tables defaults*.csv of MICr: B and c for each n, epsilon and kind of target, and check what they cost.
 
-    python benchmarks/tune_defaults.py choose check
-    python benchmarks/tune_defaults.py choose check --correction none
+    python -m benchmarks.tune_defaults choose check
+    python -m benchmarks.tune_defaults choose check --correction none
 
 choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
 check   the error of the automatic choice beside the least of the grid, on samples of seed 2, also between the n and the

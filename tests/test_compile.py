@@ -10,7 +10,7 @@ from tests.processes import PACKAGE, read_only, run
 
 FITS = """
 import numpy as np
-from skdpmic import DPMICScorer, DPMICSelector, mic_e
+from skdpmic import DPMICScorer, PrivateSelectKBest, mic_e
 from skdpmic.causal import PrivatePC
 from skdpmic._utils.jit import KERNELS
 from skdpmic.statistics.registry import STATISTICS
@@ -18,7 +18,7 @@ X = np.random.default_rng(1).random((200, 3))
 for statistic in STATISTICS:
     for y, target in ((X[:, 0], {"target_bounds": (0, 1)}), (X[:, 0] > 0.5, {"classes": [False, True]})):
         DPMICScorer(statistic=statistic, epsilon=1, bounds=(0, 1), **target).fit(X, y)
-        DPMICSelector(k=1, statistic=statistic, epsilon=1, bounds=(0, 1), release="support", **target).fit(X, y)
+        PrivateSelectKBest(k=1, statistic=statistic, epsilon=1, bounds=(0, 1), **target).fit(X, y)
 DPMICScorer(mechanism="geometric", epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
 mic_e(*X.T[:2])
 PrivatePC(epsilon=1).fit(X > 0.5)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from benchmarks.make_mic_star import tuned_sigma
 from benchmarks.population import mic_star
 from skdpmic import mic_r
 from skdpmic.datasets import (
@@ -19,7 +20,7 @@ from skdpmic.datasets import (
     make_relationship,
     relationship,
 )
-from skdpmic.datasets.relationships import generating_points, tuned_sigma
+from skdpmic.datasets.relationships import generating_points
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
 ALL_KEYS = list(product(RELATIONSHIPS, R2_LEVELS))

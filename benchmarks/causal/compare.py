@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_distance
 from benchmarks.causal.networks import network
 from benchmarks.published_pc.corrected_sieve import corrected_sieve
 from benchmarks.published_pc.em_pc import em_pc
@@ -29,7 +30,6 @@ from benchmarks.published_pc.statistics import Records
 from benchmarks.published_pc.svt_pc import svt_pc
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.cpdag import skeleton_f1, structural_hamming_distance
 
 FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "causal_compare.png"

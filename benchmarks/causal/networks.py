@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic.causal.cpdag import cpdag_of
+from benchmarks.causal.graph_measures import cpdag_of
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm")
 

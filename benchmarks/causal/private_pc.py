@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
 from benchmarks.causal.networks import network
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.cpdag import cpdag_of, skeleton_f1, structural_hamming_distance
 
 RESULTS = Path(__file__).parents[1] / "results"
 IMAGE = Path(__file__).parents[2] / "docs" / "images" / "causal.png"

@@ -16,10 +16,11 @@ import warnings
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.causal.graph_measures import structural_hamming_distance
 from benchmarks.causal.networks import Network, network
 from skdpmic.causal import PrivatePC
 from skdpmic.causal import table_tests as tables
-from skdpmic.causal.cpdag import skeleton_of, structural_hamming_distance
+from skdpmic.causal.cpdag import skeleton_of
 
 TOLERANCES, EPSILONS = (0.0, 0.03, 0.05, 0.1, 0.2), (1.0, math.inf)
 N, P, N_NETWORKS, N_OF_SACHS = 100_000, 8, 12, 3

@@ -1,4 +1,4 @@
-"""Graphs of causes: what one kind says of another, and how far two are apart.
+"""Graphs of causes: what one kind says of another.
 
 A graph of p columns is a bool ndarray `marks` of shape (p, p): ``marks[i, j]`` is True if there is an arrow i -> j or a
 line i - j. A line has both ``marks[i, j]`` and ``marks[j, i]``, an arrow only one of them.
@@ -23,30 +23,6 @@ def lines_of(marks):
 def skeleton_of(marks):
     """The graph with a line for each arrow."""
     return marks | marks.T
-
-
-def cpdag_of(dag):
-    """What independences alone can tell of a directed acyclic graph: the arrows that all graphs with the same have.
-
-    Parameters
-    ----------
-    dag : bool ndarray of shape (n_columns, n_columns)
-        ``dag[i, j]`` for an arrow i -> j; without cycles.
-
-    Returns
-    -------
-    bool ndarray of shape (n_columns, n_columns)
-        Marks of the completed partially directed graph: an arrow is in all graphs of the class, a line is an arrow of
-        one direction in some and of the other in others.
-
-    Raises
-    ------
-    ValueError
-        If the graph has a cycle.
-    """
-    if in_cycles(dag).any():
-        raise ValueError("dag must have no cycles.")
-    return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)))
 
 
 def colliders_of(marks):
@@ -108,27 +84,6 @@ def in_cycles(marks):
 def without_cycles(marks):
     """The graph with a line for each arrow that is part of a cycle of arrows."""
     return marks | in_cycles(marks).T
-
-
-def structural_hamming_distance(a, b):
-    """Number of pairs of columns whose edges differ: one is missing, or has another direction, or none.
-
-    Parameters
-    ----------
-    a, b : bool ndarrays of shape (n_columns, n_columns)
-
-    Returns
-    -------
-    int
-    """
-    return int(np.triu(skeleton_of(a != b), k=1).sum())
-
-
-def skeleton_f1(a, b):
-    """F1 score of the edges of one graph among those of the other, whatever their direction; 1 if neither has any."""
-    a, b = (np.triu(skeleton_of(marks), k=1) for marks in (a, b))
-    n_edges = a.sum() + b.sum()
-    return float(2 * (a & b).sum() / n_edges) if n_edges else 1.0
 
 
 def markov_blanket(marks, target):

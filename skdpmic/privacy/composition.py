@@ -38,11 +38,6 @@ def scale_for_rho(rho, n_releases, steps):
     return math.isqrt(math.ceil(n_releases * steps**2 / (2 * Fraction(rho))) - 1) + 1
 
 
-def rho_of_scale(scale, n_releases, steps):
-    """What `n_releases` of sensitivity `steps` with noise of this scale cost in all, as an exact Fraction."""
-    return Fraction(n_releases * steps**2, 2 * scale**2)
-
-
 @lru_cache(maxsize=1024)
 def rho_for(epsilon, delta):
     """The largest rho whose zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`, rounded down.

@@ -48,13 +48,6 @@ def keep_probability(n_parts, epsilon):
     return 1 / (1 + (n_parts - 1) * math.exp(-epsilon))
 
 
-def response_matrix(n_parts, epsilon):
-    """R: the probability of each report, in columns, for each true part, in rows."""
-    kept = keep_probability(n_parts, epsilon)
-    other = (1 - kept) / (n_parts - 1)
-    return np.full((n_parts, n_parts), other) + (kept - other) * np.eye(n_parts)
-
-
 def inverse_response_matrix(n_parts, epsilon):
     """The inverse of R: entry [r, a] is what a report r counts for part a, so that it counts right on average."""
     kept = keep_probability(n_parts, epsilon)

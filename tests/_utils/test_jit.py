@@ -202,7 +202,7 @@ for n in (60, 6000):
             y, codes = np.round(plain[:, 0], 1), np.round(plain[:, 0])
             for target, public in ((y, {"target_bounds": (0, 1)}), (codes, {"classes": [0, 1]})):
                 DPMICScorer(statistic=statistic, epsilon=1, bounds=(0, 1), **public).fit(table, target)
-                DPMICSelector(statistic=statistic, epsilon=1, k=1, bounds=(0, 1), release="support", **public).fit(
+                PrivateSelectKBest(statistic=statistic, epsilon=1, k=1, bounds=(0, 1), **public).fit(
                     table, target
                 )
         sketch = RangeGridSketch(bounds=(0, 1), n_features=2, B=20, classes=[0, 1]).update(table, codes)

@@ -6,16 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skdpmic.causal.cpdag import (
-    cpdag_of,
-    in_cycles,
-    markov_blanket,
-    skeleton_f1,
-    structural_hamming_distance,
-    with_colliders,
-    with_forced_arrows,
-    without_cycles,
-)
+from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
+from skdpmic.causal.cpdag import in_cycles, markov_blanket, with_colliders, with_forced_arrows, without_cycles
 from tests.causal.oracle import random_dag
 
 

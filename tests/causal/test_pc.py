@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skdpmic.causal.cpdag import cpdag_of, in_cycles, skeleton_of
+from benchmarks.causal.graph_measures import cpdag_of
+from skdpmic.causal.cpdag import in_cycles, skeleton_of
 from skdpmic.causal.pc import find_graph, pc
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag

@@ -9,11 +9,11 @@ import pytest
 
 from skdpmic.correlation.concordance import concordances
 from skdpmic.correlation.concordance_noise import NoisyConcordances
-from skdpmic.privacy.composition import rho_for, rho_of_scale
+from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics.ranks.kernels import mid_ranks
 from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity, kendall_sensitivity
-from tests.privacy.laws import gaussian_p_value
+from tests.privacy.laws import gaussian_p_value, rho_of_scale
 from tests.privacy.test_audit_gaussian import exact_epsilon
 
 # --- All small tables ------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from benchmarks.causal.graph_measures import cpdag_of
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.cpdag import cpdag_of
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import GraphDisplay, graph_layout
 from skdpmic.plotting.figures import CHOSEN

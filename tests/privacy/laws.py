@@ -1,5 +1,7 @@
 """The laws that samplers and mechanisms must follow, written down independently of how they are sampled."""
 
+from fractions import Fraction
+
 import numpy as np
 from scipy import stats
 
@@ -69,3 +71,8 @@ def truncated_geometric_pmf(count, n, scale):
     """P(0), ..., P(n) of `count` plus discrete Laplace noise, truncated to [0, n]."""
     at_most = np.concatenate([discrete_laplace_cdf(np.arange(n) - count, scale), [1.0]])
     return np.diff(at_most, prepend=0.0)
+
+
+def rho_of_scale(scale, n_releases, steps):
+    """What `n_releases` of sensitivity `steps` with noise of this scale cost in all, as an exact Fraction."""
+    return Fraction(n_releases * steps**2, 2 * scale**2)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, rho_of_scale, scale_for_rho
+from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, scale_for_rho
+from tests.privacy.laws import rho_of_scale
 
 BUDGETS = [(1.0, 1e-6), (0.1, 1e-10), (10.0, 1e-5), (0.5, 0.2), (3.0, 0.9), (1e-3, 1e-300), (200.0, 1e-9)]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, rho_of_scale
+from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, entropy_source
-from tests.privacy.laws import gaussian_p_value, laplace_p_value
+from tests.privacy.laws import gaussian_p_value, laplace_p_value, rho_of_scale
 
 dp = pytest.importorskip("opendp.prelude")
 dp.enable_features("contrib")

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
-from skdpmic.two_party.response_noise import response_matrix
+from tests.two_party.laws import response_matrix
 
 EXACT = {"epsilon": math.inf}
 ALPHA = 1e-6

@@ -17,8 +17,8 @@ from skdpmic.two_party.response_noise import (
     n_columns_for,
     n_parts_for,
     randomized_response,
-    response_matrix,
 )
+from tests.two_party.laws import response_matrix
 
 ALPHA = 1e-6  # of every chi-square test here
 

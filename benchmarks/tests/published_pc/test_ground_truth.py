@@ -6,11 +6,12 @@ import pytest
 
 pytest.importorskip("pgmpy", reason="the networks are in pgmpy's wheel")
 
+from benchmarks.causal.graph_measures import structural_hamming_distance
 from benchmarks.causal.networks import network
 from benchmarks.published_pc.ground_truth import EDGES, published_truth
 from benchmarks.published_pc.loop import directed, largest_order, skeleton
 from benchmarks.published_pc.statistics import Records, g_test
-from skdpmic.causal.cpdag import skeleton_of, structural_hamming_distance
+from skdpmic.causal.cpdag import skeleton_of
 
 
 def published_and_true(name):

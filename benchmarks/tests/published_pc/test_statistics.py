@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.causal.graph_measures import cpdag_of
 from benchmarks.published_pc import em_pc, loop, reconciled
 from benchmarks.published_pc.corrected_sieve import conditional_kendall
 from benchmarks.published_pc.statistics import Records, g_test, kendall_z, spearman_z
-from skdpmic.causal.cpdag import cpdag_of
 
 
 def codes_of(seed, n=60, sizes=(3, 4, 2, 2)):

@@ -1,0 +1,50 @@
+"""What independences can tell of a graph, and how far two graphs are apart."""
+
+import numpy as np
+
+from skdpmic.causal.cpdag import colliders_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
+
+
+def cpdag_of(dag):
+    """What independences alone can tell of a directed acyclic graph: the arrows that all graphs with the same have.
+
+    Parameters
+    ----------
+    dag : bool ndarray of shape (n_columns, n_columns)
+        ``dag[i, j]`` for an arrow i -> j; without cycles.
+
+    Returns
+    -------
+    bool ndarray of shape (n_columns, n_columns)
+        Marks of the completed partially directed graph: an arrow is in all graphs of the class, a line is an arrow of
+        one direction in some and of the other in others.
+
+    Raises
+    ------
+    ValueError
+        If the graph has a cycle.
+    """
+    if in_cycles(dag).any():
+        raise ValueError("dag must have no cycles.")
+    return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)))
+
+
+def structural_hamming_distance(a, b):
+    """Number of pairs of columns whose edges differ: one is missing, or has another direction, or none.
+
+    Parameters
+    ----------
+    a, b : bool ndarrays of shape (n_columns, n_columns)
+
+    Returns
+    -------
+    int
+    """
+    return int(np.triu(skeleton_of(a != b), k=1).sum())
+
+
+def skeleton_f1(a, b):
+    """F1 score of the edges of one graph among those of the other, whatever their direction; 1 if neither has any."""
+    a, b = (np.triu(skeleton_of(marks), k=1) for marks in (a, b))
+    n_edges = a.sum() + b.sum()
+    return float(2 * (a & b).sum() / n_edges) if n_edges else 1.0
