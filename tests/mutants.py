@@ -585,6 +585,7 @@ MUTANTS = [
            "estimator._mechanism_of_scores(cls.__name__).margin(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
     Mutant("PrivateEstimator._publish",
+           "self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)\n"
            "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)",
            "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)\n"
            "self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)",

@@ -126,8 +126,9 @@ def shipped_geometric(pair, epsilon, runs, seed):
 @lru_cache(maxsize=32)
 def exact_laplace(scale, size=100_000):
     """Draws of the package's own noise, of which each run takes one; drawing few at a time takes ten times as long."""
-    steps = LaplaceMechanism.of_noise_scale(scale).scale
-    return discrete_laplace(steps, size, entropy_source(np.random.RandomState(0))).astype(np.float64) * GRID
+    return (
+        discrete_laplace(round(scale / GRID), size, entropy_source(np.random.RandomState(0))).astype(np.float64) * GRID
+    )
 
 
 def without_warning(function, *arguments, **options):

@@ -110,7 +110,6 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         shape, release = records.shape, self._release_for(records.n_features)
         self._warn(shape, stacklevel=3)
         mechanism = release.mechanism(measure, shape)
-        self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
 
         def draw(random_bytes):
             vars(self).pop("_sketch", None)
@@ -130,6 +129,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
             release=release.publishes,
             mechanism=mechanism.name,
         )
+        self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
         run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
 
     def _store(self, released, release, mechanism, measure, records):

@@ -138,4 +138,4 @@ def test_the_chance_that_is_stated_is_that_of_the_fit(redundancy):
         missed = [not estimator.fit(X, y).get_support()[0] for _ in range(1500)]
     assert np.mean(missed) == pytest.approx(stated, abs=4 * 0.013 + 0.005)
     assert "is not among the best 2 of features with scores of 0" in message
-    assert "and 0.67 if features are drawn at random" in message
+    assert "and 0.67 if features are chosen at random" in message
