@@ -163,6 +163,7 @@ for module in pkgutil.walk_packages(skdpmic.__path__, "skdpmic."):
     importlib.import_module(module.name)
 from skdpmic import *
 from skdpmic.compile import call_every_kernel
+from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.registry import STATISTICS
 
 def number_of_signatures():
