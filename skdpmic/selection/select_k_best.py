@@ -118,7 +118,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin, PrivateScori
     --------
     DPMICSelector : Publishes all scores, and keeps the best features, or those above a threshold.
     DPMICScorer : Publishes scores.
-    RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
+    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
     private_bounds : Learns bounds of columns of which nothing is known.
     plan_release : How much noise there will be, before there is data.
 
