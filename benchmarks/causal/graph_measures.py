@@ -1,8 +1,21 @@
 """What independences can tell of a graph, and how far two graphs are apart."""
 
+from itertools import combinations
+
 import numpy as np
 
-from skdpmic.causal.cpdag import colliders_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
+from skdpmic.causal.cpdag import arrows_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
+
+
+def colliders_of(marks):
+    """Triples (i, k, j), i < j, with i -> k <- j and no edge between i and j."""
+    arrows, adjacent = arrows_of(marks), skeleton_of(marks)
+    return [
+        (i, k, j)
+        for k in range(len(marks))
+        for i, j in combinations(np.flatnonzero(arrows[:, k]).tolist(), 2)
+        if not adjacent[i, j]
+    ]
 
 
 def cpdag_of(dag):

@@ -25,17 +25,6 @@ def skeleton_of(marks):
     return marks | marks.T
 
 
-def colliders_of(marks):
-    """Triples (i, k, j), i < j, with i -> k <- j and no edge between i and j."""
-    arrows, adjacent = arrows_of(marks), skeleton_of(marks)
-    return [
-        (i, k, j)
-        for k in range(len(marks))
-        for i, j in combinations(np.flatnonzero(arrows[:, k]).tolist(), 2)
-        if not adjacent[i, j]
-    ]
-
-
 def with_colliders(skeleton, colliders):
     """The lines of a skeleton made arrows i -> k <- j; a line that would point both ways stays one.
 

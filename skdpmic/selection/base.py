@@ -24,7 +24,8 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """An estimator that publishes something about a table with privacy.
 
     A kind of estimator says, by methods, what is public (`_facts`), what is computed (`_computed`, for ledgers), how it
-    is released (`_release_for`), and what follows from the release (`_store`).
+    is released (`_release_for`), when its noise will exceed the signal (`_warn_about_noise`), and what follows from the
+    release (`_store`).
     """
 
     def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
@@ -158,10 +159,6 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         if facts.needs_ranges:  # an order has no parts of too few records
             warn_about_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
         warn_about_delta(self.delta, shape.n_groups, stacklevel + 1)
-
-    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
-        """Warn if noise drowns everything, as public numbers show; return whether it does."""
-        raise NotImplementedError
 
     def _broken_by(self):
         """Names of the parameters with which the guarantee does not hold."""
