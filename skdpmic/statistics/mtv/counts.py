@@ -11,7 +11,8 @@ import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic.statistics.grids.partitions import equal_parts, parts_and_missing
-from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.statistics.mtv.family import UNITS
+from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.nominal import Nominal
 
 _UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
@@ -111,33 +112,40 @@ class CountsScorer:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
         self._n, self._shape = n, (family.n_columns, family.n_master)
         self._n_cells = family.n_columns * family.n_master
-        self._penalty = family.penalty
+        self._family, self._penalty = family, family.penalty
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
-        bisections = [side for side in family.sides if side.n_groups == 2]
-        self._bisections = np.array([side.groups for side in bisections], dtype=np.int64).reshape(-1, family.n_columns)
-        self._sizes = np.array([side.size for side in bisections])
-        self._k_max = max((side.k_max for side in bisections), default=0)
+        self._bisections = [side for side in family.sides if side.n_groups == 2]
+        groups = [side.groups for side in self._bisections]
+        self._groups = np.array(groups, dtype=np.int64).reshape(-1, family.n_columns)
+        self._margins = np.array([_of_line(side) for side in self._bisections], dtype=np.int64).reshape(-1, 2)
+        self._sizes = np.array([side.size for side in self._bisections])
+        self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
+        self._k_max = max((side.k_max for side in self._bisections), default=0)
         k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
-        self._of_bisections = self._per_length(2, k), np.array([self.offsets(side, k) for side in bisections])
-
-        self._others = []
-        for side in family.sides:
-            if side.n_groups > 2:
-                k = np.arange(2, side.k_max + 1)
-                constants = self._per_length(side.n_groups, k), self.offsets(side, k)
-                self._others.append((np.array(side.groups), side.n_groups, side.k_max, constants))
+        constants = [self._constants(side, k) for side in self._bisections]
+        self._of_bisections = [np.array(each) for each in zip(*constants, strict=True)]
+        self._others = [
+            (side, np.array(side.groups), _of_groups(side), self._constants(side, np.arange(2, side.k_max + 1)))
+            for side in family.sides
+            if side.n_groups > 2
+        ]
 
     def _by_chance(self, k, size):
         return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
 
-    def _per_length(self, n_groups, k):
-        return 1 / (2 * self._n * self._n * largest_variation(n_groups, k))
+    def _constants(self, side, k):
+        """What the length of a path of k pieces is multiplied by, and what is taken off."""
+        return self._per_length(side, k), self.offsets(side, k)
+
+    def _per_length(self, side, k):
+        units = self._n if side.margins is None else UNITS
+        return 1 / (2 * self._n * units * self._family.normaliser(side, k))
 
     def offsets(self, side, k):
         """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
         offset = self._by_chance(k, side.size) - self._coarsest
-        return np.where(k <= side.k_max, offset / largest_variation(side.n_groups, k), np.inf)
+        return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
     def score(self, counts, scale):
         """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
@@ -149,28 +157,31 @@ class CountsScorer:
         return max(self._of_merges(np.c_[table, missing]), self._of_merges(np.c_[missing, table]))
 
     def _of_merges(self, table):
-        walk, largest = walk_of(table, self._n), 0.0
-        if len(self._bisections) > 0:
+        counts, largest = running_counts(table), 0.0
+        if self._bisections:
             per_length, offsets = self._of_bisections
-            lengths = longest_on_lines(walk, self._bisections, self._k_max)
+            lengths = longest_on_lines(counts, self._groups, self._margins, self._k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
-        for groups, n_groups, k_max, (per_length, offsets) in self._others:
-            lengths = longest(joined(walk, groups, n_groups), k_max)
+        for side, groups, margins, (per_length, offsets) in self._others:
+            lengths = longest(walk_against(counts, groups, margins), side.k_max)
             largest = max(largest, float((lengths * per_length - offsets).max()))
         return min(largest, 1.0)
 
     def _of_labels(self, table, n_labels):
         """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
-        steps = self._n * table - np.outer(table.sum(axis=1), table.sum(axis=0))  # of the walk: n a_ij - r_i c_j
-        on_lines = 2 * np.abs(self._bisections @ steps).sum(axis=1)
-        entries = on_lines * self._per_length(2, steps.shape[1]) - self.offset_of_labels(n_labels, self._sizes) / 0.5
-        largest = float(entries.max(initial=0.0))
-        for groups, n_groups, *_ in self._others:
-            apart = joined(steps, groups, n_groups)
+        of_code, largest = table.sum(axis=0), 0.0
+        if self._bisections:
+            lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
+            offsets = self.offset_of_labels(n_labels, self._sizes) / self._normalisers
+            largest = max(largest, float((lengths * self._of_bisections[0][:, 0] - offsets).max()))
+        for side, groups, margins, _ in self._others:
+            apart = np.array([table[groups == group].sum(axis=0) for group in range(side.n_groups)])
             of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
             for rows in (apart, *of_two):
-                offset = self.offset_of_labels(n_labels, n_groups) / largest_variation(*rows.shape)
-                largest = max(largest, float(np.abs(rows).sum() * self._per_length(*rows.shape) - offset))
+                length = np.abs(_steps(rows, margins, margins.sum(), rows.sum(axis=0))).sum()
+                k = rows.shape[1]
+                offset = self.offset_of_labels(n_labels, side.n_groups) / self._family.normaliser(side, k)
+                largest = max(largest, float(length * self._per_length(side, k) - offset))
         return min(largest, 1.0)
 
     def offset_of_labels(self, n_labels, size):
@@ -178,9 +189,22 @@ class CountsScorer:
         return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
 
 
-def largest_variation(n_groups, k):
-    """nu of grids of k by `n_groups` parts."""
-    return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+def _steps(in_groups, margins, units, of_code):
+    """What each code adds to the walk against each group, by the share that is known of it, or by that of the table."""
+    is_known = (units > 0) & (margins > 0)
+    margins = np.where(is_known, margins, in_groups.sum(axis=1))
+    units = np.where(is_known, units, of_code.sum())
+    return units[:, np.newaxis] * in_groups - np.outer(margins, of_code)
+
+
+def _of_line(side):
+    """The share of group 1, and the units that it is a part of; two zeros for that of the table."""
+    return (side.margins[1], UNITS) if side.margins else (0, 0)
+
+
+def _of_groups(side):
+    """The share of each group; zeros for those of the table."""
+    return np.array(side.margins or [0] * side.n_groups, dtype=np.int64)
 
 
 counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # for each feature of a table the same

@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
 
 MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # of the range of a numeric target: fine enough for a skewed one
 _OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the size of a division in two
 _OF_A_CLASS = 0.1  # and each class beyond two, where all are kept apart
+UNITS = 2**29  # that known shares are rounded to: so few that no path along a walk is too long for 64 bits
 
 
 class Side(NamedTuple):
@@ -24,11 +27,14 @@ class Side(NamedTuple):
         Most parts that the feature is merged into.
     size : float, above 1, default=2
         As how many groups these count in the penalty.
+    margins : tuple of int, default=None
+        What is known of the share of each group, all above 0, in units that add up to 2**29; None if nothing is.
     """
 
     groups: tuple
     k_max: int
     size: float = 2.0
+    margins: tuple | None = None
 
     @property
     def n_groups(self):
@@ -63,6 +69,47 @@ class Family:
         Chance then does as much as with so many times fewer records, and so the penalty is higher.
         """
         return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
+
+    @property
+    def knows_margins(self):
+        """Whether the share of any side is known."""
+        return any(side.margins is not None for side in self.sides)
+
+    def knowing(self, ends, margins):
+        """The same grids, where something is known of the target's margin.
+
+        Parameters
+        ----------
+        ends : sequence of int
+            The columns are in pieces of neighbours; the column after each piece, the last of which is `n_columns`.
+        margins : sequence of int
+            What is known of the share of each piece, all above 0, in units that add up to 2**29.
+        """
+        piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
+        sides = (side._replace(margins=_margins(side.groups, piece_of, margins)) for side in self.sides)
+        return replace(self, sides=tuple(sides))
+
+    def normaliser(self, side, k):
+        """What a total variation of k parts against a side is divided by (``docs/theory/mtv_r.md``).
+
+        If the share of some side is known, the others count half: so no grid moves further than one whose share is.
+        """
+        if side.margins is not None:
+            return np.full(np.shape(k), 1 - min(side.margins) / UNITS)
+        return largest_variation(side.n_groups, k) * (2 if self.knows_margins else 1)
+
+
+def largest_variation(n_groups, k):
+    """nu of grids of k by `n_groups` parts."""
+    return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
+
+
+def _margins(groups, piece_of, margins):
+    """The share of each group, if each piece lies within one; else None."""
+    if len(set(zip(piece_of, groups, strict=True))) > len(margins):
+        return None
+    group_of = dict(zip(piece_of, groups, strict=True))
+    return tuple(sum(m for piece, m in enumerate(margins) if group_of[piece] == g) for g in range(max(groups) + 1))
 
 
 # --- The families of B and c ----------------------------------------------------------------------------------------

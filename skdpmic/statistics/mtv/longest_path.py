@@ -1,37 +1,40 @@
 """The longest paths along a walk, which are the best merges for MTVr (``docs/theory/mtv_r.md``).
 
 Each grid of MTVr fixes one side, its columns, and merges neighbouring master parts of the other one. Walk along the
-master parts: after some of them, with r records in all and a_j in column j, the walk is at D_j = n a_j - r c_j, where
-c_j are all records of the column. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to
-2 n**2 TV. So the best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis
-of Reshef et al. 2011, in integers. The walk ends where it began, at 0.
+master parts: after some of them, with r records in all and a_j in group j of the columns, the walk is at
+D_j = u a_j - r m_j, where m_j / u is the share of the group: m_j of u = n records of the table, or what is known of the
+population. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to 2 u n times the total variation.
+So the best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis of Reshef et
+al. 2011, in integers. With the shares of the table, the walk ends where it began, at 0.
 """
 
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
 
-MOST_RECORDS = 2**31 - 1  # a path is at most 2 n**2 long, which has to stay below 2**63
+MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long, u <= n, which has to stay below 2**63
 
 
-def walk_of(table, n):
-    """D after each master part that holds records: int64 (n_columns, n_used + 1); it begins and ends at 0.
+def running_counts(table):
+    """Records of each column up to each master part that holds any, then of all columns: int64, from 0.
 
     Parameters
     ----------
     table : uint32 ndarray of shape (n_columns, n_master)
-    n : int
-        Sum of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_columns + 1, n_used + 1)
     """
     n_columns, n_master = table.shape
-    walk = np.zeros(n_columns * (n_master + 1), dtype=np.int64)
-    n_used = _walk(table, n, np.zeros(n_master, dtype=np.int64), walk)
-    return walk[: n_columns * (n_used + 1)].reshape(n_columns, -1)
+    counts = np.zeros((n_columns + 1) * (n_master + 1), dtype=np.int64)
+    n_used = _run(table, np.zeros(n_master, dtype=np.int64), counts)
+    return counts[: (n_columns + 1) * (n_used + 1)].reshape(n_columns + 1, -1)
 
 
 @jit
-def _walk(table, n, in_part, walk):
-    """Fill in the rows of `walk`, one after the other, and return how many master parts hold records.
+def _run(table, in_part, counts):
+    """Fill in the rows of `counts`, one after the other, and return how many master parts hold records.
 
     `in_part` is room, of zeros.
     """
@@ -43,31 +46,46 @@ def _walk(table, n, in_part, walk):
     for t in range(n_master):
         n_used += in_part[t] > 0
 
-    for j in range(n_columns):
+    end = np.uint64(n_used)
+    for j in range(n_columns + 1):
         row = np.uint64(j * (n_used + 1))
-        in_column = np.int64(0)
+        so_far, used = np.int64(0), np.uint64(1)
         for t in range(n_master):
-            in_column += table[j, t]
-        at, used, end = np.int64(0), np.uint64(1), np.uint64(n_used)
-        for t in range(n_master):
-            at += n * np.int64(table[j, t]) - in_part[t] * in_column
-            walk[row + min(used, end)] = at  # to be overwritten if the part holds no records; quicker than a branch
+            so_far += np.int64(table[j, t]) if j < n_columns else in_part[t]
+            counts[row + min(used, end)] = so_far  # overwritten if the part holds no records; quicker than a branch
             used += np.uint64(in_part[t] > 0)
     return n_used
 
 
-def joined(walk, groups, n_groups):
-    """The walk against groups of columns."""
-    sums = np.zeros((n_groups, walk.shape[1]), dtype=np.int64)
-    _join(walk, groups, sums)
-    return sums
+def walk_against(counts, groups, margins):
+    """The walk against groups of columns: int64 (n_groups, n_used + 1).
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_columns + 1, n_used + 1)
+        From :func:`running_counts`.
+    groups : ndarray of shape (n_columns,)
+        The group of each column.
+    margins : ndarray of shape (n_groups,)
+        The share of each group, as whole parts of their sum; zeros for those of the table.
+    """
+    walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
+    _walk(counts, groups, margins, walk)
+    return walk
 
 
 @jit
-def _join(walk, groups, sums):
-    for j in range(len(walk)):
-        for t in range(walk.shape[1]):
-            sums[groups[j], t] += walk[j, t]
+def _walk(counts, groups, margins, walk):
+    n_columns, n_steps = len(groups), counts.shape[1]
+    for j in range(n_columns):
+        for t in range(n_steps):
+            walk[groups[j], t] += counts[j, t]
+    unit, of_table = margins.sum(), margins.sum() == 0
+    for j in range(len(margins)):
+        margin = walk[j, -1] if of_table else margins[j]
+        scale = counts[n_columns, -1] if of_table else unit
+        for t in range(n_steps):
+            walk[j, t] = scale * walk[j, t] - counts[n_columns, t] * margin
 
 
 def longest(walk, k_max):
@@ -117,23 +135,38 @@ def _fill_longest(walk, best, piece, lengths):
             best[k, t] = first
             k += one
 
+    for t in range(end):  # the last piece leads to the end of the walk
+        piece[t] = 0
+        for j in range(n_columns):
+            piece[t] += abs(walk[j, end] - walk[j, t])
     for k in range(one, ks):
         longest = np.int64(0)
         for t in range(end):
-            longest = max(longest, best[k, t] + best[one, t])  # the last piece leads back to 0
+            longest = max(longest, best[k, t] + piece[t])
         lengths[k - one] = longest
 
 
-def longest_on_lines(walk, bisections, k_max):
-    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing."""
-    line, best = np.empty(walk.shape[1], dtype=np.int64), np.empty(walk.shape[1], dtype=np.int64)
+def longest_on_lines(counts, bisections, margins, k_max):
+    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_columns + 1, n_used + 1)
+        From :func:`running_counts`.
+    bisections : ndarray of shape (n_sides, n_columns)
+        The group of each column, 0 or 1.
+    margins : ndarray of shape (n_sides, 2)
+        The share of group 1, and what it is a part of; two zeros for those of the table.
+    k_max : int
+    """
+    line, best = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1], dtype=np.int64)
     lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
-    _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths)
+    _fill_longest_on_lines(counts, bisections, margins, k_max, line, best, lengths)
     return lengths
 
 
 @jit
-def _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths):
+def _fill_longest_on_lines(counts, bisections, margins, k_max, line, best, lengths):
     """Fill in `lengths`, of zeros; `line` and `best` are room.
 
     There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
@@ -143,7 +176,7 @@ def _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths):
     and ``high``, the largest best_{k-1}(s) + D(s) of the peaks. Three k share a pass, in which nothing but `best` is
     read from memory and nothing branches.
     """
-    n_columns, n_steps = walk.shape
+    n_columns, n_steps = bisections.shape[1], counts.shape[1]
     one, two = np.uint64(1), np.uint64(2)
     for i in range(len(bisections)):
         for t in range(n_steps):
@@ -151,13 +184,18 @@ def _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths):
         for j in range(n_columns):
             if bisections[i, j] == 1:
                 for t in range(n_steps):
-                    line[t] += 2 * walk[j, t]
+                    line[t] += counts[j, t]
+        margin, scale = margins[i, 0], margins[i, 1]
+        if scale == 0:
+            margin, scale = line[n_steps - 1], counts[n_columns, n_steps - 1]
+        for t in range(n_steps):
+            line[t] = 2 * (scale * line[t] - margin * counts[n_columns, t])
         end = _keep_turning_points(line)
         upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
         for t in range(end + one):
             line[t] *= upside  # so that the first turning point is a peak
             best[t] = abs(line[t])
-        longest = np.int64(0)
+        last, longest = line[end], np.int64(0)
         for k in range(0, k_max - 1, 3):
             low = low_2 = low_3 = high = high_2 = high_3 = np.int64(0)
             for t in range(one, end, two):
@@ -169,9 +207,10 @@ def _fill_longest_on_lines(walk, bisections, k_max, line, best, lengths):
                 first, second, third = high - valley, high_2 - valley, high_3 - valley
                 low, low_2, low_3 = max(low, before - valley), max(low_2, first - valley), max(low_3, second - valley)
                 best[t + one] = third
-            first = max(longest, low, high)  # the last piece leads back to 0; fewer pieces will do as well
-            second = max(first, low_2, high_2)
-            longest = max(second, low_3, high_3)
+            # The last piece leads to the end of the walk; fewer pieces will do as well.
+            first = max(longest, low + last, high - last)
+            second = max(first, low_2 + last, high_2 - last)
+            longest = max(second, low_3 + last, high_3 - last)
             lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, longest
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from skdpmic.statistics.mtv.counts import counts_scorer, largest_variation
+from skdpmic.statistics.mtv.counts import counts_scorer
 from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
 from skdpmic.statistics.null_laws.tails import log_choices, log_division_tail, log_variation_tail
 from skdpmic.table.nominal import Nominal
@@ -26,9 +26,8 @@ def mtv_r_bound(n, n_labels, family):
     return ScoreBound(_merges(n, family) if n_labels is None else _of_labels(n, n_labels, family))
 
 
-def _grids(n_rows, n_columns, offset, log_tail):
+def _grids(nu, offset, log_tail):
     """Where the score reaches s, the total variation reaches nu (s + offset)."""
-    nu = largest_variation(n_columns, n_rows)
     return Grids(nu, nu * offset, log_tail)
 
 
@@ -48,7 +47,7 @@ def _merges(n, family):
             else:
                 of_one = partial(log_variation_tail, n=n, n_rows=k, n_columns=side.n_groups)
                 log_tail = log_tail_of_any(log_number, of_one)
-            yield _grids(k, side.n_groups, scorer.offsets(side, k), log_tail)
+            yield _grids(family.normaliser(side, k), scorer.offsets(side, k), log_tail)
 
 
 def _of_labels(n, n_labels, family):
@@ -57,6 +56,7 @@ def _of_labels(n, n_labels, family):
     for side in family.sides:
         size = side.size if side.n_groups == 2 else side.n_groups
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
-            offset = scorer.offset_of_labels(n_labels, size) / largest_variation(side.n_groups, n_rows)
+            nu = family.normaliser(side, n_rows)
+            offset = scorer.offset_of_labels(n_labels, size) / nu
             log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
-            yield _grids(n_rows, side.n_groups, offset, log_tail)
+            yield _grids(nu, offset, log_tail)

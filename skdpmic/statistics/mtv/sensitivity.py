@@ -4,8 +4,11 @@
 _ROUND_UP = 1 + 2.0**-45
 
 
-def mtv_r_sensitivity(n, n_replaced=1):
-    """Sensitivity of MTVr, for any family of grids and any public offsets: 4 (n - 1) / n**2 for each record replaced.
+def mtv_r_sensitivity(n, n_replaced=1, *, knows_margins=False):
+    """Sensitivity of MTVr, for any family of grids and any public offsets, for each record replaced.
+
+    That is 4 (n - 1) / n**2; and 2 / n if something is known of the target's margin, which is the least that a score
+    from 0 at independence to 1 can have.
 
     Parameters
     ----------
@@ -13,11 +16,15 @@ def mtv_r_sensitivity(n, n_replaced=1):
         Number of records.
     n_replaced : int, at least 1, default=1
         Records that are replaced together.
+    knows_margins : bool, default=False
+        Whether the share of a side is known, and the others count half.
 
     Returns
     -------
     float
         At most 1, the range of the score. For one record it is attained if a grid with two parts on both sides has no
-        offset; for m of them, up to n / 2, some data sets then come within a factor ``(n - m) / (n - 1)``. Rounded up.
+        offset (with a known share t, from n = 1 + ceil(max(t, 1 - t) / min(t, 1 - t)) on); for m of them, up to n / 2,
+        some data sets then come within a factor ``(n - m) / (n - 1)``. Rounded up.
     """
-    return min(n_replaced * (4 * (n - 1) / n**2) * _ROUND_UP, 1.0)
+    of_one = 2 / n if knows_margins else 4 * (n - 1) / n**2
+    return min(n_replaced * of_one * _ROUND_UP, 1.0)

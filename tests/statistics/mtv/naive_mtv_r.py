@@ -30,35 +30,42 @@ def naive_score(master, columns, family):
 def naive_score_of_merges(master, columns, family):
     """The same with master parts 0 ... n_master in this order."""
     best = Fraction(0)
-    for groups, k_max, size in family.sides:
-        n_groups = len(set(groups))
-        side = [groups[column] for column in columns]
-        for k in range(2, k_max + 1):
-            largest = naive_largest(n_groups, k)
-            offset = naive_offset(k, size, len(master), family) / float(largest)
+    for side in family.sides:
+        groups, shares = [side.groups[column] for column in columns], naive_shares(side)
+        for k in range(2, side.k_max + 1):
+            largest = naive_largest(side, k, family)
+            offset = naive_offset(k, side.size, len(master), family) / float(largest)
             for cuts in combinations(range(1, family.n_master + 1), min(k, family.n_master + 1) - 1):
                 merged = naive_merge(master, cuts, family.n_master + 1)
-                best = max(best, naive_total_variation(merged, side) / largest - Fraction(offset))
+                best = max(best, naive_total_variation(merged, groups, shares) / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 
 def naive_score_of_codes(codes, columns, n_labels, family):
     """The score of a nominal feature: all codes apart, and two labels also with other and missing in the second."""
     best = Fraction(0)
-    for groups, _, size in family.sides:
-        side = [groups[column] for column in columns]
+    for side in family.sides:
+        groups, shares = [side.groups[column] for column in columns], naive_shares(side)
         apart = [(codes, n_labels + 2)]
         for rows, n_rows in apart + ([([min(code, 1) for code in codes], 2)] if n_labels == 2 else []):
-            largest = naive_largest(len(set(groups)), n_rows)
-            size_of_labels = size if len(set(groups)) == 2 else len(set(groups))
+            largest = naive_largest(side, n_rows, family)
+            size_of_labels = side.size if len(set(side.groups)) == 2 else len(set(side.groups))
             offset = 0.53 * naive_offset(max(n_labels, 2), size_of_labels, len(codes), family) / float(largest)
-            best = max(best, naive_total_variation(rows, side) / largest - Fraction(offset))
+            best = max(best, naive_total_variation(rows, groups, shares) / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 
-def naive_largest(n_groups, k):
-    """nu: the normaliser."""
-    return Fraction(1, 2) if min(k, n_groups) == 2 else Fraction(3, 4)
+def naive_shares(side):
+    """What is known of the share of each group; None if nothing is."""
+    return None if side.margins is None else [Fraction(margin, sum(side.margins)) for margin in side.margins]
+
+
+def naive_largest(side, k, family):
+    """The normaliser: nu, twice that beside sides of known shares, and the largest 1 - t for these."""
+    if side.margins is not None:
+        return max(1 - share for share in naive_shares(side))
+    nu = Fraction(1, 2) if min(k, len(set(side.groups))) == 2 else Fraction(3, 4)
+    return 2 * nu if any(other.margins is not None for other in family.sides) else nu
 
 
 def naive_offset(k, size, n, family):
@@ -75,13 +82,13 @@ def naive_merge(parts, cuts, n_parts):
     return [merged_part[part] for part in parts]
 
 
-def naive_total_variation(rows, columns):
-    """Half of the sum of |p_ij - p_i q_j|."""
+def naive_total_variation(rows, groups, shares=None):
+    """Half of the sum of |p_ij - p_i q_j|, with the shares q_j that are known, or those of the records."""
     n = len(rows)
+    shares = [Fraction(groups.count(group), n) for group in range(max(groups) + 1)] if shares is None else shares
     total = Fraction(0)
     for row in set(rows):
-        for column in set(columns):
-            together = sum(r == row and c == column for r, c in zip(rows, columns, strict=True))
-            apart = Fraction(rows.count(row) * columns.count(column), n)
-            total += abs(Fraction(together) - apart)
+        for group, share in enumerate(shares):
+            together = sum(r == row and g == group for r, g in zip(rows, groups, strict=True))
+            total += abs(together - rows.count(row) * share)
     return total / (2 * n)

@@ -64,7 +64,7 @@ def test_more_classes_are_divided_each_against_the_rest_in_order_by_parity_and_n
         *("010101", "001100", "011001", "010110", "011010"),  # two more are there
         "012345",
     ]
-    assert {k_max for _, k_max, _ in family.sides[:-1]} == {10}
+    assert {k_max for _, k_max, *_ in family.sides[:-1]} == {10}
     assert family.sides[-1][1] == 2
 
 

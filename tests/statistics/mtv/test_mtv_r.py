@@ -8,8 +8,14 @@ import pytest
 
 from skdpmic import mtv_r
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, joined, longest, longest_on_lines, walk_of
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.longest_path import (
+    MOST_RECORDS,
+    longest,
+    longest_on_lines,
+    running_counts,
+    walk_against,
+)
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.table.nominal import Nominal
 from tests.folding import each
@@ -29,6 +35,11 @@ FAMILIES = {
     "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
     "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
+    "known halves": numeric_family(8, 2).knowing((4, 8), (UNITS // 2, UNITS // 2)),
+    "known quarters": numeric_family(6, 2).knowing((2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))),
+    "known, three groups": Family(4, 5, (Side((0, 1, 0, 2), 4, 3), Side((0, 0, 1, 1), 3)), penalty=0.1).knowing(
+        (1, 2, 3, 4), (UNITS // 3, UNITS // 2, UNITS // 9, UNITS - UNITS // 3 - UNITS // 2 - UNITS // 9)
+    ),
     "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
 }
 
@@ -121,33 +132,51 @@ def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, 
     rng = np.random.default_rng(n_master)
     shares = rng.random(n_columns * n_master) ** 3
     table = rng.multinomial(n, shares / shares.sum()).reshape(n_columns, n_master).astype(np.uint32)
-    walk = walk_of(table, n)
-    assert walk.shape[1] == np.count_nonzero(table.sum(axis=0)) + 1
-    assert not walk[:, 0].any()
-    assert not walk[:, -1].any()
-    assert longest(walk, k_max).tolist() == plain_lengths(walk, k_max)
-    for groups in (np.arange(n_columns) % 2, (np.arange(n_columns) >= n_columns // 2).astype(int)):
-        two = joined(walk, groups, 2)
-        assert longest_on_lines(walk, groups[None, :], k_max)[0, : k_max - 1].tolist() == plain_lengths(two, k_max)
-        assert longest(two, k_max).tolist() == plain_lengths(two, k_max)
+    counts, alone = running_counts(table), np.arange(n_columns)
+    assert counts.shape[1] == np.count_nonzero(table.sum(axis=0)) + 1
+    assert not counts[:, 0].any()
+    assert counts[:, -1].tolist() == [*table.sum(axis=1), n]
+    for margins in (np.zeros(n_columns, dtype=np.int64), rng.integers(1, 100, n_columns)):
+        walk = walk_against(counts, alone, margins)
+        assert margins.any() or not walk[:, -1].any()
+        assert longest(walk, k_max).tolist() == plain_lengths(walk, k_max)
+        for groups in (alone % 2, (alone >= n_columns // 2).astype(int)):
+            of_groups = np.bincount(groups, margins, minlength=2).astype(np.int64)
+            two = walk_against(counts, groups, of_groups)
+            line = np.array([[of_groups[1], of_groups.sum()]])
+            assert longest_on_lines(counts, groups[None], line, k_max)[0, : k_max - 1].tolist() == plain_lengths(
+                two, k_max
+            )
+            assert longest(two, k_max).tolist() == plain_lengths(two, k_max)
+
+
+def test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all():
+    counts = running_counts(np.array([[1, 0, 2, 0], [0, 0, 3, 4]], dtype=np.uint32))
+    assert counts.tolist() == [[0, 1, 3, 3], [0, 0, 3, 7], [0, 1, 6, 10]]
+    assert walk_against(counts, np.array([0, 1]), np.array([0, 0])).tolist() == [[0, 7, 12, 0], [0, -7, -12, 0]]
+    assert walk_against(counts, np.array([1, 0]), np.array([3, 1])).tolist() == [[0, -3, -6, -2], [0, 3, 6, 2]]
+
+
+def along_line(line):
+    """Counts of two columns, whose walk is along the line if the share of the second is a half."""
+    counts = np.stack([np.zeros_like(line), line, np.zeros_like(line)])
+    return counts, np.array([[1, 2]]), np.stack([-2 * line, 2 * line])
 
 
 def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
     for steps in ([0, 0, 0], [1, 1, -2], [1, 0, -1], [0, 1, 0, 1, -1, 0, 0, 2, -3], [3, -2, 0, 0, -2, 1], [1, -1] * 6):
-        line = np.concatenate([[0], np.cumsum(steps)])
-        walk = np.stack([line, -line])
+        counts, margins, walk = along_line(np.concatenate([[0], np.cumsum(steps)]))
         for k_max in range(2, 9):
-            found = longest_on_lines(walk, np.array([[0, 1]]), k_max)[0, : k_max - 1]
+            found = longest_on_lines(counts, np.array([[0, 1]]), margins, k_max)[0, : k_max - 1]
             assert found.tolist() == plain_lengths(walk, k_max)
 
 
-def test_paths_along_all_short_lines_are_the_longest():
-    for n_steps in (2, 3, 5):
-        for steps in product([-2, -1, 0, 1, 2], repeat=n_steps - 1):
-            line = np.cumsum([0, *steps, -sum(steps)])
-            walk = np.stack([line, -line])
-            found = longest_on_lines(walk, np.array([[0, 1], [1, 0]]), 6)
-            assert found[0, :5].tolist() == found[1, :5].tolist() == plain_lengths(walk, 6)
+def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
+    for n_steps in (1, 2, 3, 4):
+        for steps in product([-2, -1, 0, 1, 2], repeat=n_steps):
+            counts, margins, walk = along_line(np.cumsum([0, *steps]))
+            found = longest_on_lines(counts, np.array([[0, 1]]), margins, 6)
+            assert found[0, :5].tolist() == longest(walk, 6).tolist() == plain_lengths(walk, 6)
 
 
 def test_lengths_are_exact_up_to_the_most_records():
@@ -156,16 +185,19 @@ def test_lengths_are_exact_up_to_the_most_records():
     for table in (
         np.array([[n // 2, 0, 0], [0, n - n // 2, 0], [0, 0, 0]]),
         np.array([[n // 3, 0, 0], [0, n // 3, 0], [0, 0, n - 2 * (n // 3)]]),
+        np.array([[0, n // 2, 0], [n // 4, 0, 0], [0, 0, n - n // 2 - n // 4]]),
         rng.multinomial(n, rng.dirichlet(np.ones(9))).reshape(3, 3),
     ):
         cells = [[int(v) for v in row] for row in table]
         columns, parts = [sum(row) for row in cells], [sum(row) for row in zip(*cells, strict=True)]
-        walk = walk_of(table.astype(np.uint32), n)
-        largest = sum(abs(n * cells[j][t] - parts[t] * columns[j]) for j in range(3) for t in range(3))
-        assert longest(walk, 3)[-1] == largest
-        first = [[cells[0][t] for t in range(3)], [cells[1][t] + cells[2][t] for t in range(3)]]
-        largest = sum(abs(n * a - parts[t] * sum(row)) for row in first for t, a in enumerate(row))
-        assert longest_on_lines(walk, np.array([[0, 1, 1]]), 3)[0, 1] == largest
+        counts = running_counts(table.astype(np.uint32))
+        for units, margins in ((n, columns), (UNITS, [1, UNITS - 2, 1]), (UNITS, [UNITS - 2, 1, 1])):
+            known = np.array(margins) if units == UNITS else np.zeros(3, dtype=np.int64)
+            largest = sum(abs(units * cells[j][t] - parts[t] * margins[j]) for j in range(3) for t in range(3))
+            assert longest(walk_against(counts, np.arange(3), known), 3)[-1] == largest
+            first = 2 * sum(abs(units * cells[0][t] - parts[t] * margins[0]) for t in range(3))
+            line = np.array([[known[1:].sum(), known.sum()]])
+            assert longest_on_lines(counts, np.array([[0, 1, 1]]), line, 3)[0, 1] == first
     with pytest.raises(ValueError, match=r"at most 2,147,483,647 records, got n_samples=2,147,483,648"):
         CountsScorer(n + 1, numeric_family(32, 32))
 

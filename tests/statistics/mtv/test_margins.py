@@ -1,0 +1,192 @@
+"""MTVr with the target's margin known changes by at most 2/n: docs/theory/mtv_r.md, in exact numbers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, numeric_family
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.table.nominal import Nominal
+from tests.folding import each
+from tests.statistics.mtv.test_sensitivity import CLIMBED, UNIT, any_joined, climb, compiled_only, tables_of
+
+SHARES = {
+    "a half": (1, 1),
+    "a third": (1, 2),
+    "a quarter": (3, 1),
+    "a tenth": (1, 9),
+    "three classes": (1, 1, 2),
+    "three uneven classes": (1, 3, 8),
+    "four classes": (1, 2, 3, 4),
+}
+
+
+def exact_scores(tables, n_rows, shares, half=Fraction(1, 2), of_table=False):
+    """The largest of all grids, in numbers of units: (scores, units); rows and columns are joined in all ways.
+
+    Each grouping of the columns is looked at with its shares known, and with those of the table at half weight.
+    """
+    n, total = int(tables[0].sum()), sum(shares)
+    tables = tables.reshape(-1, n_rows, len(shares))
+    groupings = any_joined(len(shares))
+    smallest = [min(np.bincount(columns, shares)) for columns in groupings]
+    unit = math.lcm(*(int(2 * n * (total - least)) for least in smallest), 3 * n * n)
+    best = np.zeros(len(tables), dtype=np.int64)
+    for rows in any_joined(n_rows):
+        joined_rows = np.eye(rows.max() + 1, dtype=np.int64)[rows].T @ tables
+        of_row = joined_rows.sum(axis=2, keepdims=True)
+        for columns, least in zip(groupings, smallest, strict=True):
+            cells = joined_rows @ np.eye(columns.max() + 1, dtype=np.int64)[columns]
+            own = np.abs(n * cells - of_row * cells.sum(axis=1, keepdims=True)).sum(axis=(1, 2))
+            known = np.bincount(columns, shares).astype(np.int64)
+            of_known = np.abs(total * cells - of_row * known).sum(axis=(1, 2))
+            thirds = 3 if min(rows.max(), columns.max()) == 1 else 2
+            best = np.maximum(best, own * thirds * int(unit * half) // (3 * n * n))
+            if of_table:  # the share is that of the records, as nobody may know it
+                shared = cells.sum(axis=1).max(axis=1) / n
+                of_known, least = own * total / n, total * (1 - np.maximum(shared, 1 - shared))
+            best = np.maximum(best, (of_known * (unit / (2 * n * (total - least)))).round().astype(np.int64))
+    return best, unit
+
+
+def largest_change(n, n_rows, shares, m=1, **options):
+    """Over all data sets of n records, and all replacements of m of them, of the score."""
+    others = tables_of(n - m, (n_rows, len(shares)))
+    lowest, highest = None, None
+    for added in tables_of(m, (n_rows, len(shares))):
+        scores, unit = exact_scores(others + added, n_rows, shares, **options)
+        lowest = scores if lowest is None else np.minimum(lowest, scores)
+        highest = scores if highest is None else np.maximum(highest, scores)
+    assert highest.max() <= unit
+    return Fraction(int((highest - lowest).max()), unit)
+
+
+@pytest.mark.parametrize("shares", SHARES.values(), ids=SHARES)
+@each("n_rows", [2, 3])
+def test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_records_on(shares, n_rows):
+    rarest = Fraction(min(shares), sum(shares))
+    enough = 1 + math.ceil((1 - rarest) / rarest)
+    for n in range(2, 11 if len(shares) == n_rows == 2 else 6):
+        change = largest_change(n, n_rows, shares)
+        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_margins=True))
+        if len(shares) == 2:
+            assert (change == Fraction(2, n)) == (n >= enough)
+
+
+def test_a_share_read_from_the_data_moves_the_score_nearly_twice_as_far():
+    changes = [largest_change(n, 2, (1, 1), of_table=True) for n in (4, 6, 8)]
+    assert all(change > Fraction(5, 2) / n for change, n in zip(changes, (4, 6, 8), strict=True))
+
+
+def test_other_divisions_at_their_full_weight_would_move_too_far():
+    assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
+
+
+@each("m", [2, 3])
+def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
+    for n in (4, 6):
+        assert largest_change(n, 2, (1, 1), m=m) == min(Fraction(2 * m, n), 1)
+        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_margins=True)) >= min(Fraction(2 * m, n), 1)
+
+
+# --- The lower bound --------------------------------------------------------------------------------------------
+
+
+def test_replacements_of_half_of_the_records_lead_from_independence_to_dependence():
+    """So no score that is 0 here and 1 there can move less than 2/n: docs/theory/mtv_r.md."""
+    n = 12
+    independent, dependent = [[n // 4] * 2] * 2, [[n // 2, 0], [0, n // 2]]
+    moved = np.clip(np.subtract(independent, dependent), 0, None).sum()
+    assert moved == n // 2
+    for table, score in ((independent, 0), (dependent, 1)):
+        scores, unit = exact_scores(np.array([table]).reshape(1, -1), 2, (1, 1))
+        assert Fraction(int(scores[0]), unit) == score
+
+
+# --- The kernels ------------------------------------------------------------------------------------------------
+
+
+def margins(n_pieces, seed):
+    """Shares of pieces in whole units."""
+    shares = np.random.default_rng(seed).dirichlet(np.full(n_pieces, 2.0))
+    units = np.maximum((shares * UNITS).astype(np.int64), 1)
+    units[0] += UNITS - units.sum()
+    return tuple(units.tolist())
+
+
+KNOWN = {
+    name: family.knowing(range(1, family.n_columns + 1), margins(family.n_columns, 1))
+    for name, family in CLIMBED.items()
+}
+KNOWN["a half, others at half weight"] = numeric_family(16, 1).knowing((4, 8), (UNITS // 2, UNITS // 2))
+KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).knowing((1, 8), (UNITS // 4, UNITS - UNITS // 4))
+
+
+def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
+    """Of the sensitivity, above which none may get."""
+    allowed = mtv_r_sensitivity(n, knows_margins=True) + 2 * ROUNDING_ERROR
+    largest = max(climb(seed, n, n_steps, family, scale) for seed in seeds)
+    assert largest <= allowed
+    return largest / allowed
+
+
+@compiled_only
+@pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
+@each("n", [10, 500])
+def test_no_climb_gets_above_two_nths(family, n):
+    assert share_that_climbs_reach(family, n, seeds=(0, 1), n_steps=30) > 0.5
+
+
+@compiled_only
+@pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
+@each("n_labels", [2, 3])
+def test_no_climb_of_a_nominal_feature_gets_above_two_nths(family, n_labels):
+    assert share_that_climbs_reach(family, 60, seeds=(0, 1), n_steps=20, scale=Nominal(n_labels)) > 0.3
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+@each("n", [4, 1000, 10**6])
+def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
+    family = numeric_family(32, 38).knowing((4, 8), (UNITS // 2, UNITS // 2))
+    scorer = CountsScorer(n, family)
+    one = 0  # the part of the records in the lower half of the target; the others are in the last part, or missing
+    last, other = (family.n_columns - 1) * family.n_master + family.n_master - 1, family.n_master - 1
+    if is_missing:
+        last, other = family.n_columns * family.n_master + family.n_columns - 1, family.n_columns * family.n_master
+    tables = np.zeros((2, family.n_columns * (family.n_master + 1)), dtype=np.uint32)
+    tables[:, one], tables[:, last] = n // 2, n // 2 - 1
+    tables[0, last] += 1
+    tables[1, other] = 1
+    scores = [Fraction(scorer.score(table, UNIT)) for table in tables]
+    assert abs(scores[0] - 1) <= Fraction(ROUNDING_ERROR)
+    assert abs(scores[0] - scores[1] - Fraction(2, n)) <= 2 * Fraction(ROUNDING_ERROR)
+
+
+def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_groups():
+    family = numeric_family(8, 2).knowing((2, 4, 6, 8), (1, 2, 3, UNITS - 6))
+    known = {side.groups: side.margins for side in family.sides if side.margins}
+    assert known == {
+        (0, 0, 1, 1, 1, 1, 1, 1): (1, UNITS - 1),
+        (0, 0, 0, 0, 1, 1, 1, 1): (3, UNITS - 3),
+        (0, 0, 0, 0, 0, 0, 1, 1): (6, UNITS - 6),
+        (0, 0, 1, 1, 0, 0, 1, 1): (4, UNITS - 4),
+        (0, 0, 1, 1, 1, 1, 0, 0): (UNITS - 5, 5),
+    }
+    assert family.knows_margins
+    assert not numeric_family(8, 2).knows_margins
+
+
+def test_a_half_that_is_one_says_what_mtv_r_says_of_the_median():
+    """Of a table with half of its records in each half, at that division alone."""
+    rng = np.random.default_rng(0)
+    family = Family(2, 32, (Side((0, 1), 8),))
+    known = family.knowing((1, 2), (UNITS // 2, UNITS // 2))
+    for n in (8, 100):
+        table = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(32))) for _ in range(2)])
+        counts = np.append(table, [0, 0]).astype(np.uint32)
+        scores = [CountsScorer(2 * n, each).score(counts, UNIT) for each in (family, known)]
+        assert scores[0] > 0
+        assert abs(scores[0] - scores[1]) <= 2 * ROUNDING_ERROR
