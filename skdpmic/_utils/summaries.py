@@ -18,6 +18,7 @@ _MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
     "laplace": "Laplace noise of scale {}, on each score",
     "gaussian": "Gaussian noise of standard deviation {}, on each score",
+    "k-norm": "noise in a cube, of standard deviation {}, on each score",
     "geometric": "geometric noise of scale {} records, on each count",
     "one-shot": "one-sided exponential noise of scale {}, on each score before the choice",
     "permute-and-flip": "one-sided exponential noise of scale {}, on each score before each choice",

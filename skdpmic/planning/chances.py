@@ -8,10 +8,13 @@ from importlib.resources import files
 import numpy as np
 from scipy.stats import binom
 
+from skdpmic.privacy.cube_law import CubeLaw
+
 TABLE = files("skdpmic.planning") / "scores_without_noise.csv"  # from python -m benchmarks.selection.found
 SHARES = np.array([0.05] * 18 + [0.04, 0.03, 0.02, 0.008, 0.0015, 0.0005])  # whose mean scores the table holds
 _N_NOISES = 50  # equally likely values that stand for a law of noise
 _N_VALUES = 400  # equally likely values that stand for a score with noise
+_N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
 
 
 def share_found(statistic, n_samples, n_classes, n_features, k, law):
@@ -31,7 +34,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
     n_features : int
     k : int
         How many features are true, and are chosen; at most n_features.
-    law : frozen distribution of scipy.stats
+    law : frozen distribution of scipy.stats or CubeLaw
         Of the noise on each score.
 
     Returns
@@ -55,7 +58,7 @@ def miss_probability(n_features, k, law, draws_anew=False):
     ----------
     n_features : int
     k : int, at least 1, and below n_features if that is not 1
-    law : frozen distribution of scipy.stats
+    law : frozen distribution of scipy.stats or CubeLaw
         Of the noise on each score.
     draws_anew : bool, default=False
         Whether noise is drawn anew for each of the k choices, among the features that are left.
@@ -74,7 +77,8 @@ def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
     """The probability that a true feature is among the k with the largest noisy scores.
 
     It is chosen if fewer than k others come before it. Given its own noisy score, the numbers of true ones and of
-    others that do are binomial, as scores and noise of features are independent.
+    others that do are binomial, as scores and noise of features are independent; with noise in a cube, they are so
+    given the size of the cube.
 
     Parameters
     ----------
@@ -83,8 +87,11 @@ def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
     shares : ndarray of shape (n_shares,)
         How likely each of these is.
     n_other_true, n_noise, k : int
-    law : frozen distribution of scipy.stats
+    law : frozen distribution of scipy.stats or CubeLaw
     """
+    if isinstance(law, CubeLaw):
+        laws = law.given_half_widths(_N_CUBES)
+        return float(np.mean([chance_chosen(true, noise, shares, n_other_true, n_noise, k, each) for each in laws]))
     values = _representatives(true, shares, law)
     true_above, noise_above = (law.sf(values[:, None] - scores) @ shares for scores in (true, noise))
     before = np.arange(min(k, n_other_true + 1))[:, None]  # other true features

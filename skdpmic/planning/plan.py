@@ -198,6 +198,8 @@ def _options(statistic, request):
     """The statistic with each mechanism."""
     d, k, delta = request.n_features, request.k, request.delta
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
+    if d == 1:  # on one score, noise in a cube is Laplace noise
+        allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
     releases = [partial(_scores, mechanism, delta, d) for mechanism in allowed]
     if k is not None:
         releases += [partial(_names, allowed_delta, k) for allowed_delta in ([0.0, delta] if delta > 0 else [0.0])]

@@ -14,7 +14,7 @@ class PlannedRelease(NamedTuple):
     Attributes
     ----------
     release : {"scores", "names"}
-    mechanism : {"laplace", "gaussian", "geometric", "one-shot", "permute-and-flip", "exponential"}
+    mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
         The last three are for ``release="names"``: without `delta`, without it but with `redundancy`, with `delta`.
     statistic : str
     epsilon, delta : float

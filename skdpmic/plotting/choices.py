@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from skdpmic._utils.fitted import check_has_scores
+from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import top_k_for_budget
 from skdpmic.statistics.mic.posterior import draw_truths
@@ -78,6 +79,13 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
 
 
 def _frequencies(adjusted, k, law, random):
-    noisy = adjusted if law is None else adjusted + law.rvs(size=adjusted.shape, random_state=random)
+    noisy = adjusted if law is None else adjusted + _noise(law, adjusted.shape, random)
     chosen = np.argpartition(-noisy, k - 1, axis=1)[:, :k]
     return np.bincount(chosen.ravel(), minlength=adjusted.shape[1]) / len(adjusted)
+
+
+def _noise(law, shape, random):
+    """Noise of fits, of shape (n_simulations, n_features)."""
+    if isinstance(law, CubeLaw):
+        return law.vectors(shape[0], random)
+    return law.rvs(size=shape, random_state=random)

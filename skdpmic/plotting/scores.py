@@ -47,7 +47,9 @@ class ScoresDisplay:
     noise_margin : float, default=None
         How far the noise reaches with this confidence, shaded around 0; None shades nothing.
     confidence : float, default=0.95
-        Of the intervals and the margin, for each feature by itself.
+        Of the intervals and the margin.
+    simultaneous : bool, default=False
+        Whether they hold for all features at once with this confidence, in place of each by itself.
     score_label, title : str, default="score", ""
         What is written below and above.
 
@@ -86,12 +88,19 @@ class ScoresDisplay:
     feature_names: Sequence[str] | None = None
     noise_margin: float | None = None
     confidence: float = 0.95
+    simultaneous: bool = False
     score_label: str = "score"
     title: str = ""
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, confidence: float = 0.95, max_features: int = 20, ax: Axes | None = None
+        cls,
+        estimator,
+        *,
+        confidence: float = 0.95,
+        simultaneous: bool = False,
+        max_features: int = 20,
+        ax: Axes | None = None,
     ) -> ScoresDisplay:
         """Draw the released scores of a fitted estimator.
 
@@ -100,7 +109,9 @@ class ScoresDisplay:
         estimator : DPMICScorer or DPMICSelector
             Fitted.
         confidence : float, default=0.95
-            Of the intervals and of what is shaded, for each feature by itself; in (0, 1).
+            Of the intervals and of what is shaded; in (0, 1).
+        simultaneous : bool, default=False
+            Whether they hold for all features at once with this confidence, in place of each by itself.
         max_features : int, default=20
             How many features are shown, the best first.
         ax : matplotlib Axes, default=None
@@ -148,8 +159,9 @@ class ScoresDisplay:
             noise = "without noise"
         else:
             noise = f"noise scale {in_short(estimator.noise_scale_, 2)}"
-            intervals = estimator.scores_interval(confidence)
-            margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence)
+            intervals = estimator.scores_interval(confidence, simultaneous=simultaneous)
+            n_together = len(estimator.scores_) if simultaneous else 1
+            margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence, n_together)
         null_scores = getattr(estimator, "null_scores_", None)  # with noise on counts there are none
         what = "score above the null score" if np.any(null_scores) else "score"
         display = cls(
@@ -161,6 +173,7 @@ class ScoresDisplay:
             feature_names=names_of(estimator),
             noise_margin=margin,
             confidence=confidence,
+            simultaneous=simultaneous,
             score_label=f"{what} ({noise})",
             title=f"{terms.statistic}, {budget(terms.epsilon, terms.delta)}",
         )
@@ -226,6 +239,7 @@ class ScoresDisplay:
         self.noise_ = None
         if self.noise_margin:
             reach = f"noise: up to ±{in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
+            reach += ", on all" if self.simultaneous else ""
             self.noise_ = ax.axvspan(
                 -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
             )
@@ -245,6 +259,7 @@ class ScoresDisplay:
         if self.intervals is None:
             return
         lower, upper = (self._above_null_score(end)[shown] for end in self.intervals)
+        held = "all noise-free scores" if self.simultaneous else "the noise-free score"
         self.intervals_ = ax.errorbar(
             (lower + upper) / 2,
             places,
@@ -253,7 +268,7 @@ class ScoresDisplay:
             ecolor=ink_of(ax),
             elinewidth=1.2,
             capsize=3,
-            label=f"{100 * self.confidence:g}% interval for the noise-free score",
+            label=f"{100 * self.confidence:g}% interval for {held}",
         )
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, lower.min() * 1.05), max(right, upper.max() * 1.05))

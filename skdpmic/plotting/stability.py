@@ -108,7 +108,7 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : DPMICScorer or DPMICSelector
-            Fitted with ``mechanism="laplace"`` or "gaussian" and a finite epsilon.
+            Fitted with ``mechanism="laplace"``, "gaussian" or "k-norm", and a finite epsilon.
         epsilons : array-like of shape (n_epsilons,), default=None
             Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
         k : int, default=None

@@ -1,4 +1,4 @@
-"""Output perturbation of scores on a grid, by Laplace or Gaussian noise (``docs/theory/laplace.md``, ``gaussian.md``).
+"""Output perturbation of scores on a grid, by Laplace, Gaussian or cubic noise (``docs/theory/laplace.md``, ...).
 
 Noise in floating point is not private, because which doubles can occur depends on the data (Mironov 2012).
 So a score is first rounded down to an integer multiple of GRID, and everything after that is integers.
@@ -13,7 +13,8 @@ from scipy import stats
 from scipy.special import ndtri
 
 from skdpmic.privacy.composition import rho_for, scale_for_rho
-from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace
+from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest
+from skdpmic.privacy.noise import discrete_gaussian, discrete_k_norm, discrete_laplace
 from skdpmic.privacy.parameters import exact
 
 GRID = 2.0**-30
@@ -60,7 +61,7 @@ class NoiseOnGrid:
 
 @dataclass(frozen=True)
 class _NoisyScores(NoiseOnGrid):
-    """Independent noise of one law on several scores.
+    """Noise of one law on several scores, independent unless a class says otherwise.
 
     Parameters
     ----------
@@ -69,6 +70,8 @@ class _NoisyScores(NoiseOnGrid):
     """
 
     scale: int
+
+    is_independent = True  # between scores of one release
 
     def release(self, scores, random_bytes, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
@@ -83,17 +86,20 @@ class _NoisyScores(NoiseOnGrid):
         adjusted = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
         return from_grid(noisy), np.array(sorted(range(len(adjusted)), key=lambda i: -adjusted[i]), dtype=np.int64)
 
-    def interval(self, scores, confidence):
-        """Bounds that hold each score without noise with at least this confidence, from the law of the noise."""
+    def interval(self, scores, confidence, simultaneous=False):
+        """Bounds that hold each score without noise, or all of them at once, with at least this confidence."""
         if self.scale == 0:
             return scores.copy(), scores.copy()
-        margin = self.margin(confidence)
+        margin = self.margin(confidence, len(scores) if simultaneous else 1)
         # A score lies at most one step above the grid value that noise was added to, and no step below it.
         return np.clip(scores - (margin - GRID), 0, 1), np.clip(scores + margin, 0, 1)
 
-    def margin(self, confidence):
-        """How far a score with noise lies from the one without, before it is clamped, with at least this confidence."""
-        return 0.0 if self.scale == 0 else (self._quantile(confidence) + 1) * GRID
+    def margin(self, confidence, n_scores=1):
+        """How far a score with noise lies from the one without, before it is clamped, with at least this confidence.
+
+        With `n_scores`, how far any of so many does, of one release.
+        """
+        return 0.0 if self.scale == 0 else (self._quantile(confidence, n_scores) + 1) * GRID
 
 
 class LaplaceMechanism(_NoisyScores):
@@ -122,8 +128,8 @@ class LaplaceMechanism(_NoisyScores):
     def _noise(self, size, random_bytes):
         return discrete_laplace(self.scale, size, random_bytes)
 
-    def _quantile(self, confidence):
-        return laplace_quantile(self.scale, confidence)
+    def _quantile(self, confidence, n_scores=1):
+        return laplace_quantile(self.scale, confidence, n_scores)
 
 
 class GaussianMechanism(_NoisyScores):
@@ -152,15 +158,68 @@ class GaussianMechanism(_NoisyScores):
     def _noise(self, size, random_bytes):
         return discrete_gaussian(self.scale**2, size, random_bytes)
 
-    def _quantile(self, confidence):
-        return gaussian_quantile(self.scale, confidence)
+    def _quantile(self, confidence, n_scores=1):
+        return gaussian_quantile(self.scale, confidence, n_scores)
+
+
+@dataclass(frozen=True)
+class KNormMechanism(_NoisyScores):
+    """Noise in a cube on several scores together, whole budget epsilon (``docs/theory/k_norm.md``).
+
+    The vector z of all noise has P(z) proportional to ``exp(-max(abs(z)) / scale)``. It is uncorrelated between
+    scores, but not independent.
+
+    Parameters
+    ----------
+    scale : int
+        Of the largest noise, in grid steps; 0 for none.
+    n_scores : int
+        Number of scores; their law depends on it, what they cost does not.
+    """
+
+    n_scores: int
+
+    name = "k-norm"
+    needs_delta = False
+    is_independent = False
+
+    @classmethod
+    def for_budget(cls, epsilon, delta, n_scores, steps):
+        """The mechanism that spends epsilon on `n_scores` scores of sensitivity `steps` each."""
+        return cls(scale_for_budget(epsilon, steps), n_scores)
+
+    @staticmethod
+    def epsilon_per_score(epsilon, delta, n_scores):
+        """The epsilon of Laplace noise on one score with the same standard deviation."""
+        return float(epsilon) * math.sqrt(6 / ((n_scores + 1) * (n_scores + 2)))
+
+    @property
+    def noise_scale(self):
+        """Standard deviation of the noise on each score."""
+        return CubeLaw(self.n_scores, self.scale * GRID).std()
+
+    @property
+    def law(self):
+        """The continuous law that noise on each score has up to grid steps; None without noise."""
+        if self.scale == 0:
+            return None
+        scale = self.scale * GRID
+        return stats.laplace(scale=scale) if self.n_scores == 1 else CubeLaw(self.n_scores, scale)
+
+    def _noise(self, size, random_bytes):
+        return discrete_k_norm(self.scale, size, random_bytes)
+
+    def _quantile(self, confidence, n_scores=1):
+        if self.n_scores == 1:
+            return laplace_quantile(self.scale, confidence)
+        return k_norm_quantile(self.scale, confidence, self.n_scores, is_of_all=n_scores > 1)
 
 
 # By name. A mechanism of scores has what these have; see docs/contributing.md.
-MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism)}
+MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism, KNormMechanism)}
 
 
-def laplace_quantile(scale, confidence):
+def laplace_quantile(scale, confidence, n_scores=1):
     """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence.
 
     Parameters
@@ -168,16 +227,18 @@ def laplace_quantile(scale, confidence):
     scale : number above 0
         Of discrete Laplace noise.
     confidence : float in (0, 1)
+        That the noise is at most q; of `n_scores`, which are independent, that all are.
+    n_scores : int, default=1
 
     Returns
     -------
     int
     """
-    tail = (1 - confidence) * (1 + math.exp(-1 / scale)) / 2
+    tail = _tail_of_each(confidence, n_scores) * (1 + math.exp(-1 / scale)) / 2
     return max(math.ceil(-scale * math.log(tail) - 1), 0)
 
 
-def gaussian_quantile(scale, confidence):
+def gaussian_quantile(scale, confidence, n_scores=1):
     """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q.
 
     Parameters
@@ -185,9 +246,42 @@ def gaussian_quantile(scale, confidence):
     scale : int
         Standard deviation of discrete Gaussian noise.
     confidence : float in (0, 1)
+        That the noise is at most q; of `n_scores`, which are independent, that all are.
+    n_scores : int, default=1
 
     Returns
     -------
     int
     """
-    return math.ceil(-scale * ndtri((1 - confidence) / 2))
+    return math.ceil(-scale * ndtri(_tail_of_each(confidence, n_scores) / 2))
+
+
+def k_norm_quantile(scale, confidence, n_scores, *, is_of_all):
+    """A q with P(|noise| > q) <= 1 - confidence: at most the probability that the continuous law exceeds q - 1/2.
+
+    Parameters
+    ----------
+    scale : int, above 0
+        Of noise in a cube.
+    confidence : float in (0, 1)
+        That the noise on one score, or that on all of them, is at most q.
+    n_scores : int
+        How many there are.
+    is_of_all : bool
+
+    Returns
+    -------
+    int
+    """
+    reach = reach_of_largest if is_of_all else reach_of_coordinate
+    return math.ceil(scale * reach(1 - confidence, n_scores) * (1 + _FLOAT_ERROR) + 0.5)
+
+
+def _tail_of_each(confidence, n_scores):
+    """The tail that each of so many independent variables may have for all to be below with this confidence."""
+    if n_scores == 1:
+        return 1 - confidence
+    return -math.expm1(math.log(confidence) / n_scores) * (1 - _FLOAT_ERROR)
+
+
+_FLOAT_ERROR = 2.0**-36  # more than a quantile computed in floating point is off by, of itself

@@ -1,4 +1,4 @@
-"""Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3).
+"""Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3; ``docs/theory/k_norm.md``).
 
 Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so the
 samples follow their law exactly, given uniform random bits. All samplers work on many draws at a time.
@@ -137,6 +137,52 @@ def discrete_gaussian(sigma2, size, random_bytes):
     return _until_kept(nearly_gaussian, size)
 
 
+def discrete_k_norm(scale, size, random_bytes):
+    """One vector of integers with ``P(z)`` proportional to ``exp(-max(abs(z)) / scale)``.
+
+    It is uniform in a cube of random size: a cube of half-width m holds z if m >= max(abs(z)), so the law above is the
+    mixture of uniform laws with weights ``(2 m + 1)**size exp(-m / scale)``.
+
+    Parameters
+    ----------
+    scale : int, above 0
+    size : int, at least 1
+        How many integers the vector has.
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Python integers, which cannot overflow.
+    """
+    half_width = _half_width(scale, size, random_bytes)
+    return uniform_below(2 * half_width + 1, size, random_bytes).astype(object) - half_width
+
+
+def _half_width(scale, size, random_bytes):
+    """An integer m >= 0 with ``P(m)`` proportional to ``(2 m + 1)**size exp(-m / scale)``.
+
+    The sum g of size + 1 geometric numbers of scale 2 L ``scale`` has P(g) proportional to (g + 1) ... (g + size)
+    exp(-g / (2 L scale)). The 2 L sums from centre = L (2 m + 1) on stand for m: each is kept with probability
+    (centre / (g + 1)) ... (centre / (g + size)) times exp(-(last - g) / (2 L scale)), which makes their weights equal,
+    and proportional to P(m). With L, the fineness, of size / (2 scale) or more, at least a few in a hundred are kept.
+    """
+    fineness = -(-size // (2 * scale))
+    unit = 2 * fineness * scale
+    while True:
+        total = int(geometric(unit, size + 1, random_bytes).sum())
+        half_width = (total - fineness) // (2 * fineness)
+        if half_width < 0:
+            continue
+        centre = fineness * (2 * half_width + 1)
+        last = centre + 2 * fineness - 1
+        if not bernoulli_exp(Fraction(last - total, unit), 1, random_bytes)[0]:
+            continue
+        if (_uniform_below_each(total + 1, size, random_bytes) < centre).all():
+            return half_width
+
+
 def exponential_choice(scores, scale, random_bytes):
     """An index, drawn with probability proportional to ``exp(score / scale)``: the exponential mechanism.
 
@@ -236,6 +282,19 @@ def uniform_below(bound, size, random_bytes):
     while len(too_large):
         draws[too_large] = _random_bits(n_bits, len(too_large), random_bytes)
         too_large = too_large[draws[too_large] >= bound]
+    return draws
+
+
+def _uniform_below_each(first, size, random_bytes):
+    """Uniform integers, the first of them in [0, first), the next in [0, first + 1), and so on."""
+    last = first + size - 1
+    bounds = first + np.arange(size, dtype=np.int64 if last < 2**62 else object)
+    n_bits = (last - 1).bit_length()
+    draws = np.zeros(size, dtype=bounds.dtype)
+    pending = np.arange(size)
+    while len(pending):
+        draws[pending] = _random_bits(n_bits, len(pending), random_bytes)
+        pending = pending[draws[pending] >= bounds[pending]]
     return draws
 
 

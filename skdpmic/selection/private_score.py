@@ -209,7 +209,7 @@ def private_score(
 def _chosen(name, mechanism, correction, strata, categories):
     """The statistic, with strata if there are any; a ValueError if the arguments do not go together."""
     statistic = statistic_named(name, correction, OF_PAIRS)
-    of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta]
+    of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
     if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
         raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {mechanism!r}.")
     if mechanism == GeometricMechanism.name and not statistic.supports_counts:

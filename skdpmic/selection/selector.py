@@ -61,11 +61,16 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     fdr : float, default=None
         If given, keep the features that the Benjamini-Hochberg procedure keeps, applied to `p_values` at this level, in
         (0, 1), and ignore `k`: on average at most about this share of the features kept is independent of the target,
-        unless scores of independent features are negatively related (``docs/how_to/significance.md``). Needs
-        `max_rows_per_group` of None or 1, and no `threshold`.
-    mechanism : {"laplace", "gaussian"}, default="laplace"
-        How noise is added: "laplace" splits epsilon evenly over the scores; "gaussian" needs `delta`, and adds less
-        noise from about 11 features on.
+        unless scores of independent features are negatively related (``docs/how_to/significance.md``). With
+        ``mechanism="k-norm"``, whose noise is not independent between features, the Benjamini-Yekutieli procedure,
+        which holds however features are related, and keeps fewer. Needs `max_rows_per_group` of None or 1, and no
+        `threshold`.
+    mechanism : {"laplace", "gaussian", "k-norm"}, default="laplace"
+        How noise is added: "laplace" splits epsilon evenly over the features; "k-norm" draws the noise on all scores
+        together, uniform in a cube of random size, so it adds less than half of that at 10 features and more, for the
+        same epsilon and without `delta`: the better choice for two or more features, unless `delta` may be above 0;
+        "gaussian" needs `delta`, and adds less noise than "laplace" from about 11 features on and less than "k-norm"
+        from about 60 on.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
         for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
@@ -103,10 +108,10 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     epsilon_per_feature_ : float
-        Privacy budget per score: ``epsilon / n_features`` with Laplace noise; with Gaussian noise, the epsilon of
-        Laplace noise on one score that has the same standard deviation.
+        Privacy budget per score: ``epsilon / n_features`` with Laplace noise; with "gaussian" and "k-norm", the epsilon
+        of Laplace noise on one score that has the same standard deviation.
     noise_scale_ : float
-        Scale of the noise on each score: of the Laplace law, or the standard deviation of the Gaussian.
+        Scale of the Laplace noise on each score; with "gaussian" and "k-norm", its standard deviation.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -170,7 +175,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         classes: ColumnLike | None = None,
         threshold: float | None = None,
         fdr: float | None = None,
-        mechanism: Literal["laplace", "gaussian"] = "laplace",
+        mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
         B: float | Auto = "auto",
         c: float | Auto = "auto",
         correction: Correction = "miller-madow",
@@ -242,10 +247,11 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         return self.ranking_ <= n_to_keep(self.k, self.n_features_in_)
 
     def _discoveries(self):
-        """Which features the procedure of Benjamini and Hochberg keeps."""
+        """Which features the procedure of Benjamini and Hochberg keeps, or that for dependent noise."""
         self._check_fdr()
         try:
             p_values = self.p_values()
         except AttributeError as error:
             raise ValueError(f"fdr must be None after this fit, got {self.fdr!r}: {error}") from None
-        return stats.false_discovery_control(p_values) <= self.fdr
+        method = "bh" if self._noise.is_independent else "by"
+        return stats.false_discovery_control(p_values, method=method) <= self.fdr

@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from skdpmic._utils.arguments import one_of
+from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
@@ -24,7 +26,7 @@ from skdpmic.table.nominal import Nominal
 def check_have_ranges(scales):
     """Raise unless all features are numbers: the parts of a table are equal parts of a range."""
     if any(isinstance(scale, Nominal) for scale in scales):
-        raise ValueError("mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'.")
+        raise ValueError(f"mechanism must be {one_of(MECHANISMS)} with categories, got 'geometric'.")
 
 
 def parts_of_range(values, bounds, n_parts):

@@ -2,11 +2,14 @@
 
 Before the release, any value in [0, 1] is taken to be as likely as any other, for each score by itself. A score between
 0 and 1 is the truth plus noise; one that was clamped to 0 or 1 says only that the truth plus noise lay beyond. All of
-it is post-processing of released scores.
+it is post-processing of released scores. Noise in a cube is independent once the size of the cube is known, so that is
+drawn first, from its law given all scores.
 """
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
+
+from skdpmic.privacy.cube_law import CubeLaw
 
 _REACH = 40  # noise beyond this many scales has a probability of exp(-40)
 _N_NODES = 4001
@@ -19,7 +22,7 @@ def draw_truths(scores, law, n_draws, random):
     ----------
     scores : ndarray of shape (n_features,)
         Released, clamped to [0, 1].
-    law : frozen continuous distribution of scipy, or None
+    law : frozen continuous distribution of scipy, CubeLaw or None
         Of the noise, symmetric around 0; None for no noise.
     n_draws : int
     random : numpy Generator
@@ -33,6 +36,8 @@ def draw_truths(scores, law, n_draws, random):
     if law is None:
         return np.tile(scores, (n_draws, 1))
     chances = random.random((n_draws, len(scores)))
+    if isinstance(law, CubeLaw):
+        return _truths_in_cubes(scores, _half_widths(scores, law, n_draws, random)[:, np.newaxis], chances)
     # The noise was anything from scores - 1 to scores, which is where the truth lies in [0, 1].
     least, largest = law.cdf(scores - 1), law.cdf(scores)
     truths = np.clip(scores - law.ppf(least + chances * (largest - least)), 0, 1)
@@ -47,3 +52,47 @@ def _quantiles_above_clamped(law):
     nodes = np.linspace(0, min(1, _REACH * law.std()), _N_NODES)
     mass = cumulative_trapezoid(law.cdf(-nodes), nodes, initial=0)
     return lambda chances: np.interp(chances * mass[-1], mass, nodes)
+
+
+def _truths_in_cubes(scores, m, chances):
+    """Quantiles of truths where the noise is uniform on [-m, m]; m of shape (n_draws, 1).
+
+    The truth is uniform within m of a score inside (0, 1). Where 0 was released, its density is proportional to m - t.
+    """
+    least, largest = np.maximum(scores - m, 0), np.minimum(scores + m, 1)
+    truths = least + chances * (largest - least)
+    from_end = m - np.sqrt(np.maximum(m**2 - 2 * chances * _mass_above_clamped(m), 0))
+    from_end = np.clip(from_end, 0, 1)
+    return np.where(scores == 0, from_end, np.where(scores == 1, 1 - from_end, truths))
+
+
+def _mass_above_clamped(m):
+    """The integral of m - t over truths t in [0, min(m, 1)]."""
+    reach = np.minimum(m, 1)
+    return reach * (m - reach / 2)
+
+
+def _half_widths(scores, law, n_draws, random):
+    """Half-widths m of the cube of all noise, drawn from their law given the released scores.
+
+    A priori m is a gamma variable of shape n_scores + 1. Its density is to be multiplied by the likelihood of each
+    score, up to a constant: the truths in [0, 1] within m of it, over 2 m; where it was clamped, the mass above, over
+    2 m. All powers of m cancel.
+    """
+    inside = scores[(scores > 0) & (scores < 1)]
+    n_clamped = len(scores) - len(inside)
+
+    def log_density(m):
+        truths = np.minimum(inside + m, 1) - np.maximum(inside - m, 0)
+        return np.log(truths).sum() + n_clamped * np.log(_mass_above_clamped(m)) - m / law.scale
+
+    # The density is log-concave, and no heavier than a gamma law of this shape.
+    shape = len(inside) + 2 * n_clamped + 1
+    nodes = law.scale * np.geomspace(1e-9, shape + _REACH * np.sqrt(shape) + _REACH, _N_NODES)
+    for _ in range(2):  # from wherever it may be to where it is
+        logs = np.array([log_density(m) for m in nodes])
+        likely = np.flatnonzero(logs > logs.max() - _REACH)
+        nodes = np.linspace(nodes[max(likely[0] - 1, 0)], nodes[min(likely[-1] + 1, len(nodes) - 1)], _N_NODES)
+    density = np.exp([log_density(m) - logs.max() for m in nodes])
+    mass = cumulative_trapezoid(density, nodes, initial=0)
+    return np.interp(random.random(n_draws) * mass[-1], mass, nodes)

@@ -1,0 +1,88 @@
+"""The law of noise in a cube, up to grid steps: of one score, of all, of the largest (``docs/theory/k_norm.md``)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import gammaincc, gammainccinv
+
+
+@dataclass(frozen=True)
+class CubeLaw:
+    """One coordinate of a vector z of density proportional to ``exp(-max(abs(z)) / scale)``.
+
+    It has the methods of a frozen distribution of scipy.stats that are needed. Given the half-width of a cube, which
+    is a gamma variable of shape n_scores + 1, all coordinates are independent, and uniform in it.
+
+    Parameters
+    ----------
+    n_scores : int, at least 1
+        Number of coordinates.
+    scale : float, above 0
+    """
+
+    n_scores: int
+    scale: float
+
+    @property
+    def kwds(self):
+        """The scale of one coordinate: its standard deviation."""
+        return {"scale": self.std()}
+
+    def std(self):
+        """Standard deviation: ``scale sqrt((n_scores + 1) (n_scores + 2) / 3)``."""
+        return self.scale * math.sqrt((self.n_scores + 1) * (self.n_scores + 2) / 3)
+
+    def pdf(self, z):
+        """Density at z: the regularised upper incomplete gamma function Q(n_scores, abs(z)) / (2 n_scores)."""
+        return gammaincc(self.n_scores, np.abs(z) / self.scale) / (2 * self.n_scores * self.scale)
+
+    def cdf(self, z):
+        """Probability to be at most z."""
+        return self.sf(-np.asarray(z))
+
+    def sf(self, z):
+        """Probability to be above z."""
+        tail = tail_of_coordinate(np.abs(z) / self.scale, self.n_scores) / 2
+        return np.where(np.asarray(z) > 0, tail, 1 - tail)
+
+    def rvs(self, size, random_state):
+        """Independent draws: coordinates of as many cubes."""
+        return self.half_widths(size, random_state) * random_state.uniform(-1, 1, size)
+
+    def vectors(self, n_vectors, random_state):
+        """Independent vectors, of shape (n_vectors, n_scores)."""
+        half_widths = self.half_widths((n_vectors, 1), random_state)
+        return half_widths * random_state.uniform(-1, 1, (n_vectors, self.n_scores))
+
+    def half_widths(self, size, random_state):
+        """Draws of half-widths of cubes."""
+        return random_state.gamma(self.n_scores + 1, self.scale, size)
+
+    def given_half_widths(self, n_laws):
+        """Laws of independent coordinates, of equally likely cubes that stand for all."""
+        levels = (np.arange(n_laws) + 0.5) / n_laws
+        half_widths = stats.gamma.ppf(levels, self.n_scores + 1, scale=self.scale)
+        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
+
+
+def tail_of_coordinate(z, n_scores):
+    """The probability that one coordinate, of scale 1, is further than z >= 0 from 0.
+
+    ``Q(n_scores + 1, z) - z / n_scores Q(n_scores, z)``: the mean of ``1 - z / m``, cut at 0, over half-widths m.
+    """
+    z = np.asarray(z, dtype=float)
+    return np.maximum(gammaincc(n_scores + 1, z) - z / n_scores * gammaincc(n_scores, z), 0.0)
+
+
+def reach_of_coordinate(tail, n_scores):
+    """The z at which :func:`tail_of_coordinate` is `tail`, in (0, 1); up to rounding."""
+    furthest = gammainccinv(n_scores + 1, tail)  # where the half-width itself has this tail
+    return brentq(lambda z: float(tail_of_coordinate(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
+
+
+def reach_of_largest(tail, n_scores):
+    """The r that the largest coordinate, of scale 1, exceeds with probability `tail`: it is gamma of shape n_scores."""
+    return float(gammainccinv(n_scores, tail))
