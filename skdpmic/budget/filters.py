@@ -11,6 +11,8 @@ from typing import NamedTuple
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from skdpmic.privacy.parameters import exact
 
+_LARGE = 1e150  # an epsilon whose square is still a float
+
 
 class Cost(NamedTuple):
     """What one release costs: it is (epsilon, delta)-DP, and rho-zCDP where rho is known; `count` times."""
@@ -24,6 +26,34 @@ class Cost(NamedTuple):
     def concentrated(cls, epsilon, delta):
         """Of a release under zero-concentrated differential privacy, with the rho that epsilon and delta allow."""
         return cls(float(epsilon), float(delta), rho_for(epsilon, delta))
+
+    @classmethod
+    def of_parts(cls, epsilon, squares):
+        """Of a release with delta 0 whose parts each draw noise of their own, and cost less in zCDP than as one.
+
+        A part that is epsilon_i-DP is epsilon_i**2 / 2 zCDP, and zCDP adds up (``docs/theory/ledger.md``, Lemma 1).
+
+        Parameters
+        ----------
+        epsilon : float, above 0
+            Of all parts together.
+        squares : int or Fraction, in (0, 1]
+            At least the sum of ``(epsilon_i / epsilon)**2``, exactly: 1 / d for d parts of epsilon / d.
+        """
+        if squares == 1 or epsilon > _LARGE:
+            return cls(float(epsilon))
+        return cls(float(epsilon), rho=round_up(squares * exact(epsilon) ** 2 / 2, Fraction))
+
+    @property
+    def in_zcdp(self):
+        """Rho of all of them, as a Fraction, which is what a ledger with composition="zcdp" adds up.
+
+        Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4).
+        """
+        if self.epsilon == math.inf:
+            return math.inf
+        rho = exact(self.epsilon) ** 2 / 2 if self.rho is None else Fraction(self.rho)
+        return rho * self.count
 
 
 class BasicFilter:
@@ -95,7 +125,8 @@ class ZCDPFilter:
     def remaining(self, costs):
         """The largest (epsilon, delta) of one more release that would be accepted, rounded down.
 
-        With delta > 0 it is meant for a release with Gaussian noise, whose rho is ``rho_for(epsilon, delta)``.
+        With delta > 0 it is meant for a release with Gaussian noise, whose rho is ``rho_for(epsilon, delta)``; else for
+        one of a single part.
         """
         if not costs:
             return self.epsilon, self.delta
@@ -121,12 +152,7 @@ def _sum(costs):
 
 
 def _sum_of_rho(costs):
-    return sum((_rho(cost) * cost.count for cost in costs), Fraction(0))
-
-
-def _rho(cost):
-    """Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4)."""
-    return exact(cost.epsilon) ** 2 / 2 if cost.rho is None else Fraction(float(cost.rho))
+    return sum((cost.in_zcdp for cost in costs), Fraction(0))
 
 
 def _epsilon_within(rho, delta):

@@ -30,9 +30,9 @@ class BudgetLedger:
         Limit of the total, in [0, 1).
     composition : {"auto", "basic", "zcdp"}, default="auto"
         How costs add up. "basic": epsilons and deltas are summed. "zcdp", for delta > 0: a charge is accepted while
-        all charges have delta 0 and their epsilons fit, or while the zCDP costs of all (``epsilon**2 / 2`` for one
-        with delta 0) fit; this allows many more fits with Gaussian noise. "auto" is "zcdp" if delta > 0, else
-        "basic".
+        all charges have delta 0 and their epsilons fit, or while the zCDP costs of all fit: with delta 0 at most
+        ``epsilon**2 / 2``, and ``epsilon**2 / (2 d)`` for d scores with Laplace noise. This allows many more fits.
+        "auto" is "zcdp" if delta > 0, else "basic".
 
     Attributes
     ----------
@@ -214,7 +214,8 @@ class BudgetLedger:
         delta : float, default=0.0
             In [0, 1).
         rho : float, default=None
-            If what is charged is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp".
+            If what is charged is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp",
+            which takes ``epsilon**2 / 2`` otherwise.
         n, d : int, default=None
             Number of records and of features.
         k : int, default=None
@@ -272,7 +273,7 @@ class BudgetLedger:
         -------
         epsilon, delta : float
             With composition="basic", limit minus spent. With "zcdp", the cost of one fit: with Gaussian noise at this
-            delta, or, if delta is 0, with Laplace noise.
+            delta, or, if delta is 0, of one that is not divided; an even split over several scores costs less.
         """
         return self._filter().remaining(_costs(self.entries()))
 

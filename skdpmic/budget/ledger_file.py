@@ -51,7 +51,7 @@ class LedgerEntry(NamedTuple):
     n, d : int or None
         Number of records, or of people, and of features.
     rho : float or None
-        Of a zCDP guarantee, if there is one.
+        Of a zCDP guarantee; with None and delta 0, it is ``epsilon**2 / 2``.
     statistic : str or None
         What was computed of each feature, or of each two.
     release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None

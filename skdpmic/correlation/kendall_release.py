@@ -92,6 +92,9 @@ class PrivateMatrixEstimator(PrivateEstimator):
     def _facts(self):
         return PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
 
+    def _cost_for(self, n_features):
+        return Cost.concentrated(self.epsilon, self.delta)
+
     def _release_for(self, n_features):
         return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
 

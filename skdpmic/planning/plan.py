@@ -4,9 +4,11 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from functools import cache, partial
 from typing import NamedTuple
 
+from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import share_found
 from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
@@ -75,7 +77,7 @@ def plan_release(
     -------
     ReleasePlan
         Its rows have the attributes release, mechanism, statistic, epsilon, delta, n_samples, n_features, k, error,
-        noise_scale and found. `to_frame` makes a dataframe of them.
+        noise_scale, found and rho. `to_frame` makes a dataframe of them.
 
     Raises
     ------
@@ -250,6 +252,7 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
         error=_rounded_up(mechanism.margin(CONFIDENCE)) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
+        rho=round_up(release.cost.in_zcdp, Fraction),
     )
 
 

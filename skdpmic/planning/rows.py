@@ -27,6 +27,8 @@ class PlannedRelease(NamedTuple):
         What a fitted estimator has as `noise_scale_`.
     found : float
         Share of the k true features that is found in simulated tables; NaN if not simulated. See :func:`plan_release`.
+    rho : float
+        What a ledger with composition="zcdp" adds up, in which releases made of many parts cost less.
     """
 
     release: str
@@ -40,6 +42,7 @@ class PlannedRelease(NamedTuple):
     error: float
     noise_scale: float
     found: float
+    rho: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,9 +115,9 @@ class ReleasePlan:
         return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
 
     def _columns(self):
-        """Names of all columns, each with its cells."""
-        for name, values in zip(_NAMES, zip(*self.rows, strict=True), strict=True):
-            yield name, [_cell(name, value) for value in values]
+        """Names of all columns that are printed, each with its cells."""
+        for name in _NAMES[:-1]:  # not rho, which is for computing with
+            yield name, [_cell(name, getattr(row, name)) for row in self.rows]
 
 
 _NAMES = PlannedRelease._fields

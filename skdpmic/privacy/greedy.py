@@ -4,6 +4,7 @@ What a feature is worth depends on the features that were chosen, so noise is dr
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -28,6 +29,16 @@ def greedy_needs_no_delta(epsilon, delta, k, redundancy):
     """Whether :func:`greedy_for_budget` takes exponential noise, and spends epsilon only."""
     one_sided, gumbel = _epsilons_per_score(epsilon, delta, k, redundancy)
     return one_sided >= gumbel
+
+
+def squares_of_choices(k, redundancy):
+    """The most that the squares of the epsilons of k choices without delta add up to, as a share of epsilon**2.
+
+    The first choice has 1 / (1 + (k - 1) r) of epsilon and each later one r / (1 + (k - 1) r), r being how much further
+    a later score moves, in whole steps: at most 1 + ceil(redundancy). The sum of the squares increases with r >= 1.
+    """
+    later = 1 + math.ceil(exact(redundancy))
+    return Fraction(1 + (k - 1) * later**2, (1 + (k - 1) * later) ** 2)
 
 
 def greedy_epsilon_per_score(epsilon, delta, k, redundancy):

@@ -48,6 +48,8 @@ def scale_for_budget(epsilon, steps):
 class NoiseOnGrid:
     """What all mechanisms have in common that add noise of a `_law` and a `scale`, in grid steps, to each score."""
 
+    splits_evenly = False  # True if each of n scores has noise of its own that costs epsilon / n, which adds up in zCDP
+
     @property
     def noise_scale(self):
         """Scale of the noise as a score."""
@@ -113,6 +115,7 @@ class LaplaceMechanism(_NoisyScores):
 
     name = "laplace"
     needs_delta = False
+    splits_evenly = True
     _law = stats.laplace
 
     @classmethod

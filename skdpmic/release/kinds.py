@@ -7,13 +7,19 @@ returns the attributes that an estimator keeps, none of which is without noise.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.greedy import greedy_epsilon_per_score, greedy_for_budget, greedy_needs_no_delta
+from skdpmic.privacy.greedy import (
+    greedy_epsilon_per_score,
+    greedy_for_budget,
+    greedy_needs_no_delta,
+    squares_of_choices,
+)
 from skdpmic.privacy.mechanisms import MECHANISMS, to_grid
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.statistics.chance import chance_scores
@@ -51,7 +57,9 @@ class NoisyScores:
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost.concentrated(self.epsilon, self.delta) if self.noise.needs_delta else Cost(float(self.epsilon))
+        if self.noise.needs_delta:
+            return Cost.concentrated(self.epsilon, self.delta)
+        return Cost.of_parts(self.epsilon, Fraction(1, self.n_features) if self.noise.splits_evenly else 1)
 
     @property
     def epsilon_per_feature(self):
@@ -96,8 +104,8 @@ class NoisyTables:
 
     @property
     def cost(self):
-        """What the ledger is charged."""
-        return Cost(float(self.epsilon))
+        """What the ledger is charged: two counts of each table move, by epsilon / (2 n_features) each."""
+        return Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
 
     @property
     def epsilon_per_feature(self):
@@ -157,10 +165,16 @@ class BestFeatures:
     @property
     def cost(self):
         """What the ledger is charged."""
-        return Cost(float(self.epsilon)) if self._is_pure() else Cost.concentrated(self.epsilon, self.delta)
+        if self._is_pure():
+            return Cost.of_parts(self.epsilon, self._squares())
+        return Cost.concentrated(self.epsilon, self.delta)
 
     def _is_pure(self):
         return needs_no_delta(self.epsilon, self.delta, self.k)
+
+    def _squares(self):
+        """Of the epsilons of independent draws, of which there is one for all k features."""
+        return 1
 
     @property
     def epsilon_per_feature(self):
@@ -209,6 +223,10 @@ class GreedyFeatures(BestFeatures):
 
     def _is_pure(self):
         return greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)
+
+    def _squares(self):
+        """Of the epsilons of the choices, each of which draws its own noise."""
+        return squares_of_choices(self.k, self.redundancy)
 
     @property
     def epsilon_per_feature(self):

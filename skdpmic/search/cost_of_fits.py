@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections import defaultdict
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,9 +18,10 @@ from sklearn.feature_selection import (
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from skdpmic.budget.filters import Cost
 from skdpmic.privacy.parameters import exact
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.selection.scorer import dp_mic_classif, dp_mic_regression
+from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
@@ -29,15 +31,22 @@ _FITS_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetR
 
 
 class FitCost(NamedTuple):
-    """Epsilon and delta of one fit, exact (or infinite), and how many private estimators share them."""
+    """Epsilon, delta and rho of one fit, exact (or infinite), and how many private estimators share them."""
 
     epsilon: Fraction | float = Fraction(0)
     delta: Fraction = Fraction(0)
     n_private: int = 0
+    rho: Fraction | float = Fraction(0)
 
 
-def cost_of_fit(estimator):
+def cost_of_fit(estimator, n_features=None):
     """What one fit of `estimator` costs, with all private estimators inside it.
+
+    Parameters
+    ----------
+    estimator : estimator or function form
+    n_features : int, default=None
+        Columns of the table; without it, rho is not computed, and is 0.
 
     Raises
     ------
@@ -45,8 +54,13 @@ def cost_of_fit(estimator):
         If a private estimator is inside another one that fits it an unknown number of times, or if there is a private
         search inside.
     """
+    widths = None if n_features is None else _widths(estimator, n_features)
+    return _cost_of_part(estimator, widths)
+
+
+def _cost_of_part(estimator, widths):
     if is_private(estimator):
-        return _own_cost(estimator)
+        return _own_cost(estimator, widths)
     if isinstance(estimator, RandomizedResponse):
         raise ValueError(
             "cannot tell what a RandomizedResponse inside another estimator costs: not its fits but its transforms are "
@@ -59,8 +73,8 @@ def cost_of_fit(estimator):
         )
     parts = list(_inside(_parameters(estimator).values()))
     if isinstance(estimator, _FITS_EACH_ONCE):
-        return total_cost(map(cost_of_fit, parts))
-    if any(cost_of_fit(part).n_private for part in parts):
+        return total_cost(_cost_of_part(part, widths) for part in parts)
+    if any(_cost_of_part(part, None).n_private for part in parts):
         raise ValueError(
             f"cannot tell how many times {type(estimator).__name__} fits the private estimator in it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
@@ -124,13 +138,32 @@ def given_the_table(estimator, n_features, names):
                 yield from given_the_table(transformer, len(columns), columns if by_name else names and UNKNOWN)
 
 
-def _own_cost(private):
+def _widths(estimator, n_features):
+    """Numbers of columns that each private estimator in `estimator` is given, by its id; none where that is unknown."""
+    widths = defaultdict(set)
+    for private, width, _ in given_the_table(estimator, n_features, None):
+        widths[id(private)].add(width)
+    return widths
+
+
+def _own_cost(private, widths):
     """Of an estimator, or of a function form, whose cost is among its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     if "epsilon" not in given:
         raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
-    epsilon = given["epsilon"]
-    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(given.get("delta", 0.0)), 1)
+    epsilon, delta = given["epsilon"], given.get("delta", 0.0)
+    rho = Fraction(0) if widths is None else _rho(private, widths.get(id(private)), epsilon, delta)
+    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(delta), 1, rho)
+
+
+def _rho(private, widths, epsilon, delta):
+    """What a ledger that adds up zCDP is charged; where the number of columns is not known, at most that."""
+    fitted = DPMICScorer(**private.keywords) if isinstance(private, functools.partial) else private
+    fitted._check_parameters()
+    if widths:
+        return max(fitted._cost_for(width).in_zcdp for width in widths)
+    # However a release is divided, it is charged by its epsilon, at most as one part, or by epsilon and delta.
+    return max(Cost(epsilon).in_zcdp, Cost.concentrated(epsilon, delta).in_zcdp if delta > 0 else 0)
 
 
 def _parameters(estimator):

@@ -4,6 +4,7 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import sklearn.model_selection
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
+from skdpmic.privacy.parameters import exact
 from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 
+_DIVIDES = ("k", "mechanism", "redundancy")  # parameters by which a release is made of more parts or of fewer
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 
@@ -32,6 +36,8 @@ class SearchCost:
         Fits of private estimators, each of which is an entry in a ledger.
     charged_epsilon, charged_delta : float
         What a ledger is charged, which counts every fit. With composition="zcdp", it adds up to less.
+    charged_rho : float or None
+        What a ledger with composition="zcdp" adds up; None unless `n_features` was given.
     """
 
     epsilon: float
@@ -39,17 +45,21 @@ class SearchCost:
     n_fits: int
     charged_epsilon: float
     charged_delta: float
+    charged_rho: float | None = None
 
     def __repr__(self):
+        rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
-            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}): at most this for "
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}): at most this for "
             "the private estimators seen, in fits on folds assigned without looking at the records. Cross-validated "
             "scores and what is chosen by them are raw functions of held-out records, not covered by the guarantee."
         )
 
 
-def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None = None) -> SearchCost:
+def search_cost(
+    estimator: Estimator, *, cv: Any = None, n_samples: int | None = None, n_features: int | None = None
+) -> SearchCost:
     """What a search over parameters, a cross-validation or a single fit will spend, before it runs.
 
     Parameters
@@ -64,18 +74,21 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         these, None means 5.)
     n_samples : int, default=None
         Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
+    n_features : int, default=None
+        Number of columns that it will be fitted on; needed for `charged_rho`.
 
     Returns
     -------
     SearchCost
-        With the attributes epsilon, delta, n_fits, charged_epsilon and charged_delta.
+        With the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta and charged_rho.
 
     Raises
     ------
     TypeError
         If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own epsilon.
     ValueError
-        If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own.
+        If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own; with
+        `n_features`, if a parameter of a private estimator is not as described.
 
     Warns
     -----
@@ -93,6 +106,10 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     be folds, a record counts in every training set; epsilons drawn at random count as the largest possible. A private
     function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which is never
     answered from a cache.
+
+    With `n_features`, a ledger with composition="zcdp" is charged `charged_rho`, to the last digit, where each private
+    estimator gets all columns, or a list of them; where a step before it may change their number, at most that. (Where
+    `delta` is set but not used, `charged_delta` is more than is charged, as ever.)
 
     With `max_rows_per_group` the cost is that of a person, who is counted in every training set, or in all but one if
     the folds are those of GroupKFold or StratifiedGroupKFold, whose groups must then be the people.
@@ -121,12 +138,14 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
     >>> search_cost(pipeline, cv=5).charged_epsilon, search_cost(pipeline).charged_epsilon
     (0.5, 0.1)
     """
+    if n_features is not None:
+        check_whole(n_features, "n_features")
     if isinstance(estimator, _kinds(*_GRIDS, *_RANDOM)):
         _check_no_cv(cv, estimator)
         has_people = _has_people(estimator.estimator, _searched(estimator))
         n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
         warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
-        rounds = _rounds(estimator, n_splits, n_samples)
+        rounds = _rounds(estimator, n_splits, n_samples, n_features)
         refit = _largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
         fits = total_cost(itertools.chain.from_iterable(rounds))
     else:
@@ -135,7 +154,7 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
         if cv is not None:
             warn_about_splits_by_records(cv, estimator, has_people)
-        fits, refit = cost_of_fit(estimator), FitCost()
+        fits, refit = cost_of_fit(estimator, n_features), FitCost()
     if not fits.n_private:
         _warn_about_none_seen(estimator)
     return SearchCost(
@@ -144,6 +163,7 @@ def search_cost(estimator: Estimator, *, cv: Any = None, n_samples: int | None =
         n_fits=fits.n_private * n_splits + refit.n_private,
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
+        charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
     )
 
 
@@ -192,55 +212,57 @@ def _check_can_be_fitted(estimator):
         )
 
 
-def _rounds(search, n_splits, n_samples):
+def _rounds(search, n_splits, n_samples, n_features):
     """Costs of the candidates of each round of the search: one round, unless the search is halving."""
     if isinstance(search, _kinds(*_GRIDS)):
-        costs = _costs_in_grid(search.estimator, search.param_grid)
+        costs = _costs_in_grid(search.estimator, search.param_grid, n_features)
     else:
-        costs = _costs_at_random(search, _n_candidates(search, n_splits, n_samples))
+        costs = _costs_at_random(search, _n_candidates(search, n_splits, n_samples), n_features)
     return _halving_rounds(search, costs, n_splits, n_samples) if hasattr(search, "factor") else [costs]
 
 
 def _largest(costs):
-    """The largest epsilon, delta and number among candidates: which one is chosen is not known."""
+    """The largest epsilon, delta, number and rho among candidates: which one is chosen is not known."""
     return FitCost(*map(max, zip(*costs, strict=True)))
 
 
-def _as_float(number):
-    return math.inf if number == math.inf else round_up(number)
+def _as_float(number, value=exact):
+    return math.inf if number == math.inf else round_up(number, value)
 
 
 # --- Candidates ---------------------------------------------------------------------------------------------------
 
 
-def _costs_in_grid(estimator, grid):
-    return [cost_of_candidate(estimator, parameters) for parameters in ParameterGrid(grid)]
+def _costs_in_grid(estimator, grid, n_features):
+    return [cost_of_candidate(estimator, parameters, n_features) for parameters in ParameterGrid(grid)]
 
 
-def cost_of_candidate(estimator, parameters):
+def cost_of_candidate(estimator, parameters, n_features=None):
     """What one fit costs with these parameters."""
-    return cost_of_fit(clone(estimator).set_params(**clone(parameters, safe=False)))
+    return cost_of_fit(clone(estimator).set_params(**clone(parameters, safe=False)), n_features)
 
 
-def _costs_at_random(search, n_candidates):
+def _costs_at_random(search, n_candidates, n_features):
     """The largest cost, as many times as candidates can be drawn."""
     grids = search.param_distributions
     grids = [grids] if isinstance(grids, dict) else list(grids)
     if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
         n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are drawn from without replacement
-    worst = [_costs_in_grid(search.estimator, _what_bears_on_cost(search.estimator, grid)) for grid in grids]
+    bearing = [_what_bears_on_cost(search.estimator, grid, n_features is not None) for grid in grids]
+    worst = [_costs_in_grid(search.estimator, grid, n_features) for grid in bearing]
     return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
 
 
-def _what_bears_on_cost(estimator, grid):
+def _what_bears_on_cost(estimator, grid, with_rho):
     """The part of `grid` that can change the cost of a fit, distributions replaced by the end of their support."""
     now = estimator.get_params()
     relevant = {}
     for name, values in grid.items():
-        is_cost = name.rpartition("__")[2] in ("epsilon", "delta")
+        own = name.rpartition("__")[2]
+        is_cost = own in ("epsilon", "delta") or (with_rho and own in _DIVIDES)
         if hasattr(values, "rvs"):
             if is_cost:
-                relevant[name] = [_upper_end(name, values)]
+                relevant[name] = [_upper_end(name, values, with_rho)]
             elif not _is_plain(now.get(name)):
                 raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
         elif is_cost or not all(map(_is_plain, [now.get(name), *values])):
@@ -252,7 +274,11 @@ def _is_plain(value):
     return value is None or isinstance(value, str | bytes | int | float | np.generic)
 
 
-def _upper_end(name, distribution):
+def _upper_end(name, distribution, with_rho):
+    if with_rho:  # which need not grow with a parameter: a larger epsilon may change the mechanism
+        raise ValueError(
+            f"n_features must be None where {name} is drawn from a distribution, as charged_rho has no known bound."
+        )
     end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
     if end == math.inf:
         raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")

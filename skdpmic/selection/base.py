@@ -101,6 +101,12 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         """What suits this many people, each of whom is one row of X unless `max_rows_per_group` is given."""
         return None
 
+    # --- Cost -------------------------------------------------------------------------------------------------
+
+    def _cost_for(self, n_features):
+        """What a ledger is charged for a fit to a table of this many features."""
+        return self._release_for(n_features).cost
+
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 
     def _publish(self, records, measure):

@@ -1,6 +1,7 @@
 """The party that holds the features: each record reports, with noise, in which part its value lies."""
 
 import warnings
+from fractions import Fraction
 from functools import partial
 from typing import Any, Self
 
@@ -189,7 +190,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
         self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
         expense = Expense(
             type(self).__name__,
-            Cost(self._description.epsilon),
+            Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
             n=len(parts[0]),
             d=len(parts),
             release="reports",

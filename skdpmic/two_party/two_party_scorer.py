@@ -1,6 +1,7 @@
 """The party that holds the target: scores of the features that the other party reported."""
 
 import math
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -232,7 +233,7 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
     def _expense(self, reports):
         return Expense(
             type(self).__name__,
-            Cost(float(self.epsilon)),
+            Cost.of_parts(self.epsilon, Fraction(1, 2 * reports.description.columns_per_record)),
             n=reports.n_samples,
             d=len(reports.parts),
             statistic=self.statistic,

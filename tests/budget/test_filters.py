@@ -85,6 +85,34 @@ def test_zcdp_says_the_smaller_total_of_pure_costs():
     assert limit.spent(many)[0] < 0.8
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 1 / 3, 1.0, 1e-100, 1e149])
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 10**6])
+def test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts(epsilon, n):
+    cost, parts = Cost.of_parts(epsilon, Fraction(1, n)), n * (Fraction(repr(epsilon)) / n) ** 2 / 2
+    assert parts <= cost.in_zcdp
+    assert n == 1 or Fraction(math.nextafter(cost.rho, 0)) < parts
+    assert cost[:2] == (epsilon, 0.0)
+    assert cost._replace(count=7).in_zcdp == 7 * cost.in_zcdp
+
+
+@pytest.mark.parametrize("epsilon", [1e151, 1e308, math.inf])
+def test_an_epsilon_whose_square_is_no_float_is_charged_as_one_part(epsilon):
+    assert Cost.of_parts(epsilon, Fraction(1, 50)) == Cost(epsilon)
+    assert Cost(math.inf).in_zcdp == math.inf
+
+
+def test_eight_even_splits_fit_where_two_did():
+    limit = ZCDPFilter(2.0, 1e-6)
+    split = Cost.of_parts(1.0, Fraction(1, 50))
+    assert limit.accepts([split._replace(count=8)])
+    assert limit.accepts([Cost(1.0, count=2)])
+    assert not limit.accepts([Cost(1.0, count=3)])
+    assert limit.spent([split]) == (epsilon_of(0.01, 1e-6), 1e-6)
+    basic = BasicFilter(2.0, 1e-6)
+    assert basic.spent([split._replace(count=2)]) == (2.0, 0.0)  # epsilons add up as ever
+    assert not basic.accepts([split._replace(count=3)])
+
+
 def test_for_gaussian_noise_rho_never_adds_up_to_more_than_epsilon_and_delta_do():
     rng = np.random.default_rng(0)
     for _ in range(100):

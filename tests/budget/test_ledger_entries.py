@@ -31,6 +31,7 @@ X_PAIR = X[:, 0]
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 WITHIN = {"bounds": ((0, 1), (0, 1))}
 RHO = rho_for(0.5, DELTA)
+SPLIT = 0.5**2 / 2 / D  # of an even split over the features; of tables half as much
 
 
 @pytest.fixture
@@ -59,9 +60,13 @@ def fit_people(ledger):
     DPMICScorer(epsilon=0.5, max_rows_per_group=2, ledger=ledger, **PUBLIC).fit(X, Y, groups=np.arange(N) // 2)
 
 
+def reported(ledger=None, **parameters):
+    alice = RandomizedResponse(epsilon=0.5, bounds=(0, 1), ledger=ledger, **parameters).fit(X)
+    return alice.to_arrow(alice.transform(X))
+
+
 def fit_two_parties(ledger):
-    alice = RandomizedResponse(epsilon=0.5, bounds=(0, 1)).fit(X)
-    reports = alice.to_arrow(alice.transform(X))
+    reports = reported(columns_per_record=4)
     TwoPartyScorer("mtv_r", target_bounds=(0, 1), epsilon=0.5, ledger=ledger).fit(reports, Y)
 
 
@@ -71,27 +76,27 @@ def search(ledger):
 
 # What is released, and (what, delta, n, d, rho, statistic, release, mechanism, k) of its entry.
 RELEASES = {
-    "scores": (fit_scorer, ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None)),
+    "scores": (fit_scorer, ("DPMICScorer", 0.0, N, D, SPLIT, "mic_r", "scores", "laplace", None)),
     "Gaussian scores": (
         lambda ledger: fit_scorer(ledger, mechanism="gaussian", delta=DELTA, statistic="kendall"),
         ("DPMICScorer", DELTA, N, D, RHO, "kendall", "scores", "gaussian", None),
     ),
     "noisy tables": (
         lambda ledger: fit_scorer(ledger, mechanism="geometric"),
-        ("DPMICScorer", 0.0, N, D, None, "mic_r", "tables", "geometric", None),
+        ("DPMICScorer", 0.0, N, D, SPLIT / 2, "mic_r", "tables", "geometric", None),
     ),
-    "people": (fit_people, ("DPMICScorer", 0.0, N // 2, D, None, "mic_r", "scores", "laplace", None)),
+    "people": (fit_people, ("DPMICScorer", 0.0, N // 2, D, SPLIT, "mic_r", "scores", "laplace", None)),
     "a score function": (
         lambda ledger: dp_mic_regression(X, Y, epsilon=0.5, ledger=ledger, **PUBLIC),
-        ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None),
+        ("DPMICScorer", 0.0, N, D, SPLIT, "mic_r", "scores", "laplace", None),
     ),
     "chunks": (
         lambda ledger: DPMICScorer(epsilon=0.5, B=8, ledger=ledger, **PUBLIC).partial_fit(X, Y).publish(),
-        ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "laplace", None),
+        ("DPMICScorer", 0.0, N, D, SPLIT, "mic_r", "scores", "laplace", None),
     ),
     "a selector's scores": (
         lambda ledger: fit_selector(ledger, 3, kind=DPMICSelector),
-        ("DPMICSelector", 0.0, N, D, None, "mtv_r", "scores", "laplace", None),
+        ("DPMICSelector", 0.0, N, D, SPLIT, "mtv_r", "scores", "laplace", None),
     ),
     "names": (
         lambda ledger: fit_selector(ledger, 3),
@@ -107,7 +112,7 @@ RELEASES = {
     ),
     "names one by one": (
         lambda ledger: fit_selector(ledger, 2, redundancy=1),
-        ("PrivateSelectKBest", 0.0, N, D, None, "mtv_r", "names", "permute-and-flip", 2),
+        ("PrivateSelectKBest", 0.0, N, D, pytest.approx(5 / 72), "mtv_r", "names", "permute-and-flip", 2),
     ),
     "correlations": (
         lambda ledger: PrivateCorrelation(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),
@@ -126,12 +131,12 @@ RELEASES = {
         ("PrivatePC", DELTA, N, D, RHO, None, "tables", "gaussian", None),
     ),
     "reports": (
-        lambda ledger: RandomizedResponse(epsilon=0.5, bounds=(0, 1), ledger=ledger).fit(X).transform(X),
-        ("RandomizedResponse", 0.0, N, D, None, None, "reports", "randomized-response", None),
+        lambda ledger: reported(ledger, columns_per_record=4),
+        ("RandomizedResponse", 0.0, N, D, 0.5**2 / 2 / 4, None, "reports", "randomized-response", None),
     ),
     "scores of reports": (
         fit_two_parties,
-        ("TwoPartyScorer", 0.0, N, D, None, "mtv_r", "tables", "geometric", None),
+        ("TwoPartyScorer", 0.0, N, D, 0.5**2 / 2 / 8, "mtv_r", "tables", "geometric", None),
     ),
     "parameters": (search, ("PrivateGridSearch", 0.0, N, None, None, None, "choice", "one-shot", None)),
     "ranges": (
@@ -144,7 +149,7 @@ RELEASES = {
     ),
     "counts of a pair": (
         lambda ledger: score_pair(ledger, "mic_r", mechanism="geometric", **WITHIN),
-        ("private_score", 0.0, N, 1, None, "mic_r", "tables", "geometric", None),
+        ("private_score", 0.0, N, 1, 0.5**2 / 4, "mic_r", "tables", "geometric", None),
     ),
     "MICe of a pair": (
         lambda ledger: score_pair(ledger, "mic_e"),

@@ -3,6 +3,7 @@
 import math
 import re
 import warnings
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import skdpmic.statistics.mic.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
+from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
@@ -55,6 +57,7 @@ def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_c
         way, mechanism = rebuilt(row, request_.get("n_classes"))
         assert (mechanism.name, mechanism.noise_scale) == (row.mechanism, row.noise_scale)
         assert (way.cost.epsilon, way.cost.delta) == (row.epsilon, row.delta)
+        assert row.rho == round_up(way.cost.in_zcdp, Fraction)
         assert mechanism.margin(CONFIDENCE) <= row.error
         for name, value in request_.items():
             assert name in ("delta", "n_classes") or getattr(row, name) == value
@@ -199,6 +202,25 @@ def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
     others = plan[1:]
     assert [row.error for row in others] == sorted(row.error for row in others)
     assert all(row[:3] != own[:3] and row.epsilon == own.epsilon for row in others)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DPMICScorer(epsilon=0.3, **NUMBERS),
+        DPMICScorer(epsilon=0.3, mechanism="geometric", **NUMBERS),
+        DPMICScorer(epsilon=0.3, delta=1e-6, mechanism="gaussian", **NUMBERS),
+        PrivateSelectKBest(2, epsilon=0.3, **NUMBERS),
+        PrivateSelectKBest(3, epsilon=0.3, redundancy=1, **NUMBERS),
+    ],
+)
+def test_a_ledger_that_adds_up_zcdp_is_charged_the_rho_that_was_planned_to_the_last_digit(estimator, tmp_path):
+    rng = np.random.default_rng(0)
+    ledger = BudgetLedger(tmp_path / "budget.db", 5.0, 1e-5)
+    estimator.set_params(ledger=ledger).fit(rng.random((100, 7)), rng.random(100))
+    (entry,) = ledger.entries()
+    assert estimator.plan(100, 7)[0].rho == round_up(Cost(*entry[2:4], entry.rho).in_zcdp, Fraction)
 
 
 def test_a_plan_costs_nothing_and_changes_nothing(tmp_path):

@@ -36,6 +36,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import PolynomialFeatures
 
 from skdpmic import (
     BudgetLedger,
@@ -43,9 +44,13 @@ from skdpmic import (
     DPMICSelector,
     PrivacyLeakWarning,
     PrivateGridSearch,
+    PrivateSelectKBest,
     dp_mic_regression,
     search_cost,
 )
+from skdpmic.budget.filters import Cost, round_up
+from skdpmic.correlation import PrivateForwardSelector
+from skdpmic.privacy.composition import epsilon_of
 from skdpmic.privacy.parameters import exact
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -57,8 +62,8 @@ def table(n):
     return rng.random((n, 3)), rng.random(n)
 
 
-def pipeline(**parameters):
-    selector = DPMICSelector(**{"k": 1, "epsilon": 0.1} | PUBLIC | parameters)
+def pipeline(kind=DPMICSelector, **parameters):
+    selector = kind(**{"k": 1, "epsilon": 0.1} | PUBLIC | parameters)
     return Pipeline([("select", selector), ("model", Ridge())])
 
 
@@ -435,6 +440,79 @@ def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
         ]:  # fmt: skip
             total = factor * sum(map(exact, of_fits)) + exact(max(of_fits))
             assert exact(math.nextafter(stated, 0)) < total <= exact(stated)
+
+
+# --- In zCDP --------------------------------------------------------------------------------------------------------
+
+
+def zcdp_total(ledger):
+    """What a ledger with composition="zcdp" adds up, rounded up."""
+    rhos = [Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in ledger.entries()]
+    return round_up(sum(rhos, Fraction(0)), Fraction)
+
+
+IN_ZCDP = {
+    "an even split": DPMICSelector(1, epsilon=0.3, **PUBLIC),
+    "Gaussian noise": DPMICSelector(1, epsilon=0.3, delta=1e-6, mechanism="gaussian", **PUBLIC),
+    "tables": DPMICScorer(epsilon=0.3, mechanism="geometric", **PUBLIC),
+    "names": PrivateSelectKBest(2, epsilon=0.3, **PUBLIC),
+    "names one by one": PrivateSelectKBest("all", epsilon=0.3, redundancy=0.5, **PUBLIC),
+    "names, with a delta that is used": PrivateSelectKBest("all", epsilon=0.3, delta=0.1, **PUBLIC),
+    "a function": partial(dp_mic_regression, epsilon=0.3, **PUBLIC),
+    "a matrix": PrivateForwardSelector(k=1, epsilon=0.3, delta=1e-6),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", IN_ZCDP)
+def test_a_ledger_that_adds_up_zcdp_is_charged_what_was_said_to_the_last_digit(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
+    private = IN_ZCDP[name]
+    if isinstance(private, partial):
+        private = SelectKBest(partial(private, ledger=ledger), k=1)
+    else:
+        private = clone(private).set_params(ledger=ledger)
+        private = SelectKBest(private, k=1) if isinstance(private, DPMICScorer) else private
+    search = GridSearchCV(make_pipeline(private, Ridge()), {"ridge__alpha": [1, 2]}, cv=3, error_score="raise")
+    cost = search_cost(search, n_features=3)
+    search.fit(*table(N))
+    assert len(ledger.entries()) == cost.n_fits == 7
+    assert cost.charged_rho == zcdp_total(ledger)
+    assert f"charged_rho={cost.charged_rho}" in repr(cost)
+    of_ledger, of_rho = ledger.spent()[0], epsilon_of(cost.charged_rho, 1e-5)
+    assert of_ledger == (min(of_rho, 2.1) if cost.charged_delta == 0 else of_rho)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_where_the_number_of_columns_is_not_known_it_is_at_most_what_is_said(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
+    steps = make_pipeline(PolynomialFeatures(2), DPMICSelector(1, epsilon=0.3, ledger=ledger, **PUBLIC), Ridge())
+    cost = search_cost(steps, n_features=3)
+    steps.fit(*table(N))
+    assert cost.charged_rho == pytest.approx(0.045)
+    assert zcdp_total(ledger) < cost.charged_rho / 9
+    assert search_cost(steps).charged_rho is None
+
+
+def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
+    def scorer(columns):
+        return ("scores", SelectKBest(DPMICScorer(epsilon=1.0, **PUBLIC)), columns)
+
+    transformed = ColumnTransformer([scorer([0, 1]), ("more", SelectKBest(DPMICScorer(epsilon=1.0)), [0, 1, 2, 3])])
+    assert search_cost(transformed, n_features=9).charged_rho == 0.25 + 0.125
+    drawn = {"select__epsilon": [0.5, 1.0], "select__redundancy": [0.0, 1.0], "model__alpha": stats.expon()}
+    search = RandomizedSearchCV(pipeline(PrivateSelectKBest, k=5), drawn, n_iter=4, cv=2, refit=False)
+    assert search_cost(search, n_features=5).charged_rho == 8 * 0.5  # without redundancy there is one draw
+    search.set_params(param_distributions={"select__epsilon": stats.uniform(0, 1)})
+    assert search_cost(search).charged_rho is None
+    with pytest.raises(ValueError, match="n_features must be None where select__epsilon is drawn from a distribution"):
+        search_cost(search, n_features=5)
+    for wrong in (0, 2.0, True):
+        with pytest.raises(ValueError, match="n_features must be an int >= 1"):
+            search_cost(search, n_features=wrong)
+    with pytest.raises(ValueError, match="mechanism must be"):
+        search_cost(pipeline(mechanism="none"), n_features=5)
+    assert search_cost(pipeline(epsilon=math.inf), n_features=5).charged_rho == math.inf
 
 
 def test_the_text_says_what_is_outside_the_guarantee():
