@@ -49,6 +49,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
     return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
 
 
+@lru_cache(maxsize=256)
 def miss_probability(n_features, k, law, draws_anew=False):
     """How likely a score of 1 is to miss the k best, all others being 0: with noise, and with features drawn at random.
 

@@ -7,6 +7,7 @@ So a score is first rounded down to an integer multiple of GRID, and everything 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -45,6 +46,12 @@ def scale_for_budget(epsilon, steps):
     return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
+@lru_cache(maxsize=256)
+def law_of_scale(law, scale):
+    """A frozen distribution, which takes scipy longer to make than a small fit takes; kept by public numbers."""
+    return law(scale=scale)
+
+
 class NoiseOnGrid:
     """What all mechanisms have in common that add noise of a `_law` and a `scale`, in grid steps, to each score."""
 
@@ -58,7 +65,7 @@ class NoiseOnGrid:
     @property
     def law(self):
         """The continuous law that noise on each score has up to grid steps; None without noise."""
-        return self._law(scale=self.noise_scale) if self.scale > 0 else None
+        return law_of_scale(self._law, self.noise_scale) if self.scale > 0 else None
 
 
 @dataclass(frozen=True)

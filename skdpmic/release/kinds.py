@@ -20,7 +20,7 @@ from skdpmic.privacy.greedy import (
     greedy_needs_no_delta,
     squares_of_choices,
 )
-from skdpmic.privacy.mechanisms import MECHANISMS, to_grid
+from skdpmic.privacy.mechanisms import MECHANISMS, law_of_scale, to_grid
 from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
 from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
@@ -133,7 +133,7 @@ class NoisyTables:
         if mechanism.scale == 0:
             return None
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
-        return stats.norm(scale=mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
+        return law_of_scale(stats.norm, mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""

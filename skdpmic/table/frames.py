@@ -117,6 +117,8 @@ def is_lazy(X):
 
 def is_frame(X):
     """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
+    if isinstance(X, np.ndarray):  # which narwhals would compare with the types of every library
+        return False
     is_stream = hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X)
     return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
 
