@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "skdpmic"
+COMPILED = ("jit", "leaf")  # the decorators
 
 
 def broken(mutant):
@@ -20,6 +21,16 @@ def broken(mutant):
 def changes_nothing(mutant):
     """Whether old and new are the same code."""
     return _dump(_code(mutant.old)) == _dump(_code(mutant.new))
+
+
+def may_be_compiled(mutant):
+    """Whether a kernel may be made of what is changed: of a function that is compiled, or of a name of a module."""
+    _, node = _scope(mutant.where)
+    if isinstance(node, ast.ClassDef):
+        return False
+    if not isinstance(node, ast.FunctionDef):
+        return True
+    return any(ast.unparse(decorator) in COMPILED for decorator in node.decorator_list)
 
 
 # --- Where

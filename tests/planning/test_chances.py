@@ -145,15 +145,15 @@ def test_the_table_of_scores_is_what_its_command_makes(n, n_classes):
 @pytest.mark.parametrize(
     "n, d, k, n_tables, n_classes",
     [
-        (130, 12, 2, 200, None),
-        (130, 12, 2, 200, 2),
-        (600, 50, 3, 100, None),
-        (5000, 200, 5, 20, 2),
+        (130, 12, 2, 100, None),
+        (130, 12, 2, 100, 2),
+        (600, 50, 3, 40, None),
+        (5000, 200, 5, 10, 2),
         (40_000, 60, 10, 6, None),
     ],
 )
 def test_the_share_stated_is_within_five_hundredths_of_simulations_off_the_table(n, d, k, n_tables, n_classes):
-    # Standard errors over tables are below 0.01.
+    # Standard errors over tables are below 0.015.
     random = np.random.default_rng(4)
     for statistic, tables in fresh_scores(n, d - k, n_classes, n_tables, seed=2 * 10**9).items():
         for make_law in LAWS.values():

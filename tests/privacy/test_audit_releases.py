@@ -2,7 +2,7 @@
 
 Each audit is of one event that was chosen beforehand, on neighbours for which the loss comes near epsilon, at
 alpha = 1e-2 and a fixed seed. The runs are as many as find out half the noise with probability 0.95 or more; where the
-neighbours are the worst there are, more runs find out four fifths of it. For Gaussian noise see
+neighbours are the worst there are, more runs of scores find out four fifths of it. For Gaussian noise see
 ``test_audit_gaussian.py``.
 """
 
@@ -196,18 +196,11 @@ def test_half_the_noise_is_found_out(name):
 
 
 @seeded
-@pytest.mark.parametrize(
-    "name, more_runs",
-    [
-        pytest.param("scores", 4, marks=pytest.mark.slow),
-        pytest.param("scores against classes", 4, marks=pytest.mark.slow),
-        pytest.param("scores of mtv_r", 4, marks=pytest.mark.slow),
-        pytest.param("counts", 4, marks=pytest.mark.slow),
-        pytest.param("mic_r of a pair", 16, marks=pytest.mark.slow),
-    ],
-)
-def test_four_fifths_of_the_noise_are_found_out(name, more_runs):
-    assert loss_of(name, more_runs) <= EPSILON < loss_of(name, more_runs, epsilon=EPSILON / 0.8)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scores", "scores against classes", "scores of mtv_r"])
+def test_four_fifths_of_the_noise_are_found_out(name):
+    # At four times the runs. Of pairs and tables, which take longer, ``test_noise_scale.py`` has the exact scale.
+    assert loss_of(name, 4) <= EPSILON < loss_of(name, 4, epsilon=EPSILON / 0.8)
 
 
 @seeded

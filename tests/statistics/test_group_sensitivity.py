@@ -172,7 +172,7 @@ def random_neighbours(rng, size, shape, shares):
     return share, *(random_masses(rng, size, shape, total) for total in (1 - share, share, share))
 
 
-SIZES = [2000, pytest.param(60_000, marks=pytest.mark.slow)]
+SIZES = [2000, pytest.param(30_000, marks=pytest.mark.slow)]
 SHAPES = [(2, 2), (2, 3), (2, 6), (3, 3), (3, 5), (4, 4), (5, 7)]
 
 
@@ -319,7 +319,7 @@ def climb_records(rng, n_groups, m, n_steps, correction):
 
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
 @pytest.mark.parametrize("n_groups, m", [(20, 2), (20, 5), (200, 3)])
-@pytest.mark.parametrize("n_steps", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_steps", [300, pytest.param(4000, marks=pytest.mark.slow)])
 def test_no_climb_over_records_beats_the_sensitivity(n_groups, m, correction, n_steps):
     largest = climb_records(np.random.default_rng(0), n_groups, m, n_steps, correction)
     assert largest <= mic_r_group_sensitivity(n_groups, m) + ERROR
@@ -361,8 +361,7 @@ def climb(rng, n_groups, n_columns, n_steps):
     "n_steps, n_groups",
     [
         *((1500, n_groups) for n_groups in (20, 200)),
-        *(pytest.param(1500, n_groups, marks=pytest.mark.slow) for n_groups in (60, 199, 1000)),
-        *(pytest.param(12_000, n_groups, marks=pytest.mark.slow) for n_groups in (20, 60, 199, 200, 1000)),
+        *(pytest.param(12_000, n_groups, marks=pytest.mark.slow) for n_groups in (60, 199, 1000)),
     ],
 )
 def test_no_climb_beats_the_sensitivity(n_groups, n_steps):

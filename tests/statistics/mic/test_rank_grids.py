@@ -89,7 +89,6 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
     [
         *((n, *case) for n in (4, 5, 6) for case in CASES),
         *(pytest.param(7, *case, marks=pytest.mark.slow) for case in CASES),
-        pytest.param(8, 9, 2, marks=pytest.mark.slow),
     ],
 )
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):

@@ -144,14 +144,14 @@ def test_chatterjee_is_that_of_scipy_without_ties():
 
 
 @pytest.mark.slow  # importing dcor takes seconds
-@pytest.mark.parametrize("n", [2, 10, 300, 3000])
+@pytest.mark.parametrize("n", [2, 10, 300, 1000])
 def test_distance_correlation_is_that_of_the_ranks_by_dcor(n):
     dcor = pytest.importorskip("dcor")
     rng = np.random.default_rng(n)
     for noise in (0.01, 0.3, 10):
         x = rng.normal(size=n)
         ranks = strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)
-        expected = dcor.distance_correlation(*(r.astype(float) for r in ranks))
+        expected = dcor.distance_correlation(*(r.astype(float) for r in ranks), method="naive")  # it compiles no other
         assert distance_correlation(*ranks) == pytest.approx(expected, abs=1e-9)
 
 
