@@ -29,8 +29,13 @@ from benchmarks.published_pnc import squared_correlation, u_statistic
 from benchmarks.store import seed_of
 from skdpmic import PrivacyLeakWarning, private_score
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
-from skdpmic.two_party.distances import histogram_variance, part_centres
-from skdpmic.two_party.weighted_records import Numbers, distance_covariance, distance_variance
+from skdpmic.two_party.distance_correlation import (
+    Numbers,
+    distance_covariance,
+    distance_variance,
+    histogram_variance,
+    part_centres,
+)
 
 FILE = Path(__file__).parent / "results" / "two_party.csv"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"

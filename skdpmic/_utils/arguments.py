@@ -142,16 +142,24 @@ def check_n_jobs(n_jobs):
         raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
 
 
-def check_whole(value, name):
-    """Raise unless `value` is an int from 1 on."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+def check_whole(value, name, least=1):
+    """Raise unless `value` is an int from `least` on."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an int >= {least}, got {value!r}.")
 
 
 def check_verbose(verbose):
     """Raise unless `verbose` is an int from 0 on, or a bool."""
     if not isinstance(verbose, numbers.Integral) or verbose < 0:
         raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")
+
+
+def check_row(values, kinds, wanted):
+    """`values` as an array; an error unless it is 1-D, not empty and of one of these kinds of numpy."""
+    array = np.asarray(values)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in kinds:
+        raise ValueError(f"{wanted}, got {values!r}.")
+    return array
 
 
 def one_of(names):

@@ -7,6 +7,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -28,23 +29,7 @@ _WHY_BROKEN = {
     "random_state": "random_state was set, so whoever knows the seed can subtract the noise",
     "epsilon": "an epsilon is infinite, so there is no noise",
 }
-_STYLE = """
-.skdpmic-release { color: inherit; font-size: 0.9em; line-height: 1.4; margin: 0.5em 0; max-width: 46em;
-  overflow-x: auto }
-.skdpmic-release details { border: 1px solid rgba(128, 128, 128, 0.5); border-radius: 0.25em; padding: 0.3em 0.7em }
-.skdpmic-release summary { cursor: pointer; font-weight: bold }
-.skdpmic-release table { background: none; border-collapse: collapse; color: inherit; margin: 0.4em 0 }
-.skdpmic-release tbody tr, .skdpmic-release tbody tr:nth-child(odd) { background: none; color: inherit }
-.skdpmic-release th, .skdpmic-release td { background: none; color: inherit; padding: 0.1em 1.2em 0.1em 0;
-  text-align: left; vertical-align: top }
-.skdpmic-release th { font-weight: 600; white-space: nowrap }
-.skdpmic-release td { overflow-wrap: anywhere; white-space: normal }
-.skdpmic-release thead th { border-bottom: 1px solid rgba(128, 128, 128, 0.5) }
-.skdpmic-release .number { font-variant-numeric: tabular-nums; text-align: right }
-.skdpmic-release .number, .skdpmic-release .mark { white-space: nowrap }
-.skdpmic-release .chosen td { font-weight: bold }
-.skdpmic-release .broken { border-left: 0.3em solid #d55e00; font-weight: bold; margin: 0.4em 0; padding-left: 0.5em }
-"""
+_STYLE = (files("skdpmic._utils") / "summaries.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -107,10 +92,9 @@ def shown_scores(estimator):
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
         released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}; no scores"
-    elif hasattr(estimator, "noisy_counts_"):
-        released = f"scores of {features}, by {terms.statistic}, and the noisy tables of counts that they follow from"
     else:
-        released = f"scores of {features}, by {terms.statistic}"
+        tables = ", and the noisy tables of counts that they follow from" if hasattr(estimator, "noisy_counts_") else ""
+        released = f"scores of {features}, by {terms.statistic}{tables}"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
     return Summary(facts, _broken(terms), _features(estimator), _ranked(estimator)[:n_rows], is_chosen, "feature")
@@ -307,7 +291,7 @@ def as_html(shown):
         f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in shown.facts
     )
     return (
-        f'<div class="skdpmic-release"><style>{_STYLE}</style><details open><summary>What was released, and what it '
+        f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>What was released, and what it '
         f"cost</summary>{broken}<table><tbody>{facts}</tbody></table>{_table(shown)}</details></div>"
     )
 

@@ -32,9 +32,7 @@ _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NO
 _inside_sqlite = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_inside_sqlite.acquire,
-        after_in_parent=_inside_sqlite.release,
-        after_in_child=_inside_sqlite.release,
+        before=_inside_sqlite.acquire, after_in_parent=_inside_sqlite.release, after_in_child=_inside_sqlite.release
     )
 
 

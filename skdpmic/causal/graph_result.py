@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_published
 from skdpmic.causal.cpdag import arrows_of, lines_of, markov_blanket
 from skdpmic.causal.pc import find_graph
@@ -126,8 +127,7 @@ class GraphResultMixin:
     def _check_algorithm(self):
         if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number in (0, 1), got {self.alpha!r}.")
-        if not isinstance(self.max_order, numbers.Integral) or isinstance(self.max_order, bool) or self.max_order < 0:
-            raise ValueError(f"max_order must be an int >= 0, got {self.max_order!r}.")
+        check_whole(self.max_order, "max_order", 0)
 
     def _found(self):
         """What the algorithm finds."""

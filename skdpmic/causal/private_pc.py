@@ -1,7 +1,7 @@
 """Causal structure of a table by the PC algorithm, under differential privacy."""
 
 import math
-import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 from skdpmic._utils.rollback import rollback_on_error
@@ -10,19 +10,35 @@ from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.table_noise import NoisyTwoWayTables
-from skdpmic.causal.table_release import TwoWayTablesRelease
+from skdpmic.causal.table_release import NoisyTwoWayTables, TwoWayTablesRelease
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
 from skdpmic.table.frames import as_frame, is_frame, row_of_zeros
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import open_records, read_features_of_one_kind
+from skdpmic.table.reading import read_features_of_one_kind
 
 _DROWNS = 1 / 3  # as of a correlation
 
 
-class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
+@dataclass(eq=False, repr=False)
+class PrivatePCParameters:
+    """What :class:`PrivatePC` is told; apart from it, as type checkers cannot read its other bases."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    categories: Categories | None = None
+    alpha: float = 0.01
+    max_order: int = 3
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     """Causal structure of a table by the PC algorithm, from one differentially private release.
 
     The PC algorithm asks which columns are independent given which others, and draws the graph of causes that says the
@@ -143,31 +159,6 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     [1, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        categories: Categories | None = None,
-        alpha: float = 0.01,
-        max_order: int = 3,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.categories = categories
-        self.alpha = alpha
-        self.max_order = max_order
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
         """Release what the graph follows from.
 
@@ -248,10 +239,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         return NoisyTwoWayTables.for_budget(*budget).noise_scale
 
     def _records(self, X, y):
-        refuse_dask_of_ranks(X)
-        facts = self._facts()
-        records = read_features_of_one_kind(open_records(facts, X, self), facts, X)
-        refuse_one_column(self, records)
+        records = read_features_of_one_kind(self._open(X), self._facts(), X)
         self.kind_ = "numeric" if records.scales[0] is None else "categorical"
         return records
 
@@ -284,25 +272,18 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         most_cells = math.prod(sorted(mechanism.sizes)[-2:])
         of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples
         if of_shares > _DROWNS:
-            warnings.warn(
-                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={float(self.epsilon):g}, the noise on each of the {most_cells:,} counts of a two-way table "
-                f"has a standard deviation of {mechanism.noise_scale:.2g}. It falls as epsilon grows and as n_features "
-                "falls, and counts for less as n_samples grows: noise_scale_for tells how large it is.",
-                stacklevel=stacklevel + 1,
+            what = f"each of the {most_cells:,} counts of a two-way table"
+            advice = (
+                "It falls as epsilon grows and as n_features falls, and counts for less as n_samples grows: "
+                "noise_scale_for tells how large it is."
             )
+            self._warn_that_noise_drowns(what, mechanism, shape, advice, stacklevel + 1)
 
     def _check_parameters(self):
         super()._check_parameters()
         self._check_algorithm()
 
-    def _shown(self):
-        return shown_graph(self)
+    _shown = shown_graph
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "noise_scale_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags

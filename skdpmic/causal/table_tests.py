@@ -6,8 +6,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from skdpmic.causal.consistent_tables import margins_of, scaled_to_margins, with_margins
-from skdpmic.causal.loglinear import law_of_pairs
+from skdpmic.causal.consistent_tables import law_of_pairs, margins_of, scaled_to_margins, with_margins
 
 _CLEAR, _FEW = 4.0, 5.0  # a part counts if it has this many standard deviations of its noise, and records
 _FLOOR = 0.3  # of a cell, in standard deviations of the noise: one that is empty cannot be told from this
@@ -118,9 +117,7 @@ class TableTests:
         The last is that of the mean product of what is left of both columns, times the number of records.
         """
         a, b = len(self._kept[i]), len(self._kept[j])
-        if math.prod(len(self._kept[k]) + 1 for k in (i, *given)) > _MOST_CELLS or (
-            math.prod(len(self._kept[k]) + 1 for k in (j, *given)) > _MOST_CELLS
-        ):
+        if (max(a, b) + 1) * math.prod(len(self._kept[k]) + 1 for k in given) > _MOST_CELLS:
             explained = self._covariance[np.ix_(self._places[i], self._places[j])] - linear[:a, a:]
             left = linear.diagonal()
             return explained, (left[:a], left[a:]), _kron(linear[:a, :a], linear[a:, a:])

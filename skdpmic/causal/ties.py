@@ -8,8 +8,8 @@ import warnings
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.readable import abbreviated
 from skdpmic.correlation.matrices import known_shares
+from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, is_frame
 
 _FEW_TIES = 0.99  # of pairs are untied: from about 0.97 down, chains of 20,000 records get edges that are not there
@@ -42,7 +42,7 @@ def warn_about_declared_ties(columns, names, stacklevel):
     """Warn, before the charge, of columns from :func:`declared_to_repeat`."""
     if columns:
         warnings.warn(
-            f"the types of {_named(columns, names)} are boolean, integer or categorical, so values may repeat. "
+            f"the types of {listed(columns, names)} are boolean, integer or categorical, so values may repeat. "
             f"{_ASSUMED} {_WAY_ROUND} Integers that hardly repeat may be given as floats, which are not warned of.",
             stacklevel=stacklevel + 1,
         )
@@ -54,11 +54,7 @@ def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *,
     columns = [j for j in np.flatnonzero(shares < _FEW_TIES).tolist() if j not in but]
     if columns:
         warnings.warn(
-            f"untied_fraction_ of {_named(columns, names)} is below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
+            f"untied_fraction_ of {listed(columns, names)} is below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
             f"{_WAY_ROUND} That is a release of its own; this one is paid for, and kept.",
             stacklevel=stacklevel + 1,
         )
-
-
-def _named(columns, names):
-    return abbreviated([j if names is None else str(names[j]) for j in columns])

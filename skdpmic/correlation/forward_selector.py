@@ -1,6 +1,6 @@
 """Private choice of complementary features: forward selection from one noisy matrix."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, Self
 
 from skdpmic._utils.fitted import check_published
@@ -16,7 +16,26 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.table.people import check_given_together
 
 
-class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEstimator):
+@dataclass(eq=False, repr=False)
+class PrivateForwardSelectorParameters:
+    """What :class:`PrivateForwardSelector` is told; apart from it, as type checkers cannot read its other bases."""
+
+    k: int | Literal["all"] = 10
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    categories: Categories | None = None
+    classes: ColumnLike | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivateForwardSelector(
+    PrivateForwardSelectorParameters, ResultsMixin, ColumnSelectionMixin, PrivateMatrixEstimator
+):
     """Select features one after another by what each adds to those before it, under differential privacy.
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
@@ -116,31 +135,6 @@ class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEs
 
     _n_targets = 1
 
-    def __init__(
-        self,
-        k: int | Literal["all"] = 10,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        categories: Categories | None = None,
-        classes: ColumnLike | None = None,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.epsilon = epsilon
-        self.delta = delta
-        self.categories = categories
-        self.classes = classes
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
         """Release the correlations of the features and the target, and put the features in order.
 
@@ -207,8 +201,7 @@ class PrivateForwardSelector(ResultsMixin, ColumnSelectionMixin, PrivateMatrixEs
     def _further_columns(self):
         return {"r2": self.r2_path_[self.ranking_ - 1]}
 
-    def _shown(self):
-        return shown_forward(self)
+    _shown = shown_forward
 
     def _get_support_mask(self):
         check_published(self)

@@ -1,20 +1,101 @@
-"""One noisy matrix of all Kendall correlations of a table, and the estimators that release it."""
+"""One noisy matrix of all Kendall correlations of a table, and the estimators that release it.
+
+Its sums are concordant less discordant pairs of records, for each two columns (``docs/theory/kendall_matrix.md``).
+"""
 
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.progress import SILENT
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic.budget.filters import Cost
-from skdpmic.correlation.concordance import concordances
-from skdpmic.correlation.concordance_noise import NoisyConcordances
+from skdpmic.privacy.composition import rho_for, scale_for_rho
+from skdpmic.privacy.mechanisms import gaussian_quantile
+from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.statistics.ranks.kernels import MAX_RECORDS, mid_ranks
+from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
+from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.ranks.statistic import in_order
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.reading import open_records
 
+_SHORT = 1500  # records: a pair of columns takes less time than threads to hand the interpreter's lock over for it
 _DROWNS = 1 / 3  # standard deviation of the noise: a correlation of 1 is three of them from 0
+
+
+def concordances(ranks, n_jobs=None, progress=SILENT):
+    """Concordant less discordant pairs of records, for each two columns, and for each with itself.
+
+    For a column with itself, that is the number of pairs that are not tied.
+
+    Parameters
+    ----------
+    ranks : list of n_columns int64 ndarrays of shape (n_samples,)
+        From :func:`skdpmic.statistics.ranks.kernels.mid_ranks`, of at most ``MAX_RECORDS`` records.
+    n_jobs : int, default=None
+    progress : Progress, default=SILENT
+
+    Returns
+    -------
+    int64 ndarray of shape (n_columns (n_columns + 1) / 2,)
+        In the order of ``np.triu_indices(n_columns)``, whatever `n_jobs` is.
+    """
+    places = range(len(ranks))
+    if effective_n_jobs(n_jobs) == 1 or len(ranks[0]) < _SHORT:
+        rows = (_of_row(ranks, i) for i in places)
+    else:
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+        rows = parallel(delayed(_of_row)(ranks, i) for i in places)
+    rows = progress.track(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
+    return np.array([total for row in rows for total in row], dtype=np.int64)
+
+
+def _of_row(ranks, i):
+    return [concordance(ranks[i], other) for other in ranks[i:]]
+
+
+@dataclass(frozen=True)
+class NoisyConcordances:
+    """Independent noise on all Kendall sums, which are integers, so that nothing is rounded.
+
+    Parameters
+    ----------
+    scale : int
+        Standard deviation of the noise on a sum, in pairs of records; 0 for none.
+    n_pairs : int
+        Of records.
+    """
+
+    scale: int
+    n_pairs: int
+
+    name = "gaussian"
+
+    @classmethod
+    def for_budget(cls, epsilon, delta, n_columns, n, rows_per_group=1):
+        """The mechanism that releases the sums of so many columns and records with budget (epsilon, delta)."""
+        squared_sensitivity = kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group)
+        return cls(scale_for_rho(rho_for(epsilon, delta), squared_sensitivity, 1), n * (n - 1) // 2)
+
+    @property
+    def noise_scale(self):
+        """Standard deviation of the noise on a correlation."""
+        return self.scale / self.n_pairs
+
+    def release(self, sums, random_bytes):
+        """Correlations with noise, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
+        noisy = sums.astype(object)
+        if self.scale > 0:
+            noisy = noisy + discrete_gaussian(self.scale**2, len(sums), random_bytes)
+        return np.array([total / self.n_pairs for total in noisy])
+
+    def margin(self, confidence):
+        """How far a correlation with noise lies from the one without, with at least this confidence."""
+        return 0.0 if self.scale == 0 else (gaussian_quantile(self.scale, confidence) + 1) / self.n_pairs
 
 
 @dataclass(frozen=True)
@@ -81,9 +162,8 @@ class PrivateMatrixEstimator(PrivateEstimator):
         float
         """
         self._check_parameters()
-        for name, value, least in (("n_samples", n_samples, 4), ("n_features", n_features, 2 - self._n_targets)):
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name} must be an int >= {least}, got {value!r}.")
+        check_whole(n_samples, "n_samples", 4)
+        check_whole(n_features, "n_features", 2 - self._n_targets)
         each = self.max_rows_per_group or 1
         n_columns = int(n_features) + self._n_targets
         budget = (self.epsilon, self.delta, n_columns, int(n_samples) * each, each)
@@ -94,6 +174,17 @@ class PrivateMatrixEstimator(PrivateEstimator):
 
     def _cost_for(self, n_features):
         return Cost.concentrated(self.epsilon, self.delta)
+
+    def _open(self, X):
+        """A table that is all of the matrix."""
+        refuse_dask_of_ranks(X)
+        table = open_records(self._facts(), X, self)
+        if table.n_features < 2:
+            raise ValueError(
+                f"Found array with 1 feature(s) (shape=({table.n_samples}, 1)) while a minimum of 2 is required by "
+                f"{type(self).__name__}."
+            )
+        return table
 
     def _release_for(self, n_features):
         return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
@@ -109,21 +200,23 @@ class PrivateMatrixEstimator(PrivateEstimator):
 
     def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if mechanism.noise_scale > _DROWNS:
-            warnings.warn(
-                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={float(self.epsilon):g}, the noise on each correlation has a standard deviation of "
-                f"{mechanism.noise_scale:.2g}. It falls as n_samples times epsilon grows, and as n_features falls: "
-                "noise_scale_for tells how much of each is needed.",
-                stacklevel=stacklevel + 1,
+            advice = (
+                "It falls as n_samples times epsilon grows, and as n_features falls: noise_scale_for tells how much of "
+                "each is needed."
             )
+            self._warn_that_noise_drowns("each correlation", mechanism, shape, advice, stacklevel + 1)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._n_targets > 0
+        return tags
 
-def refuse_one_column(estimator, records):
-    """Raise if there is no second column."""
-    if records.n_features < 2:
-        raise ValueError(
-            f"Found array with 1 feature(s) (shape=({records.n_samples}, 1)) while a minimum of 2 is required by "
-            f"{type(estimator).__name__}."
+    def _warn_that_noise_drowns(self, what, mechanism, shape, advice, stacklevel):
+        warnings.warn(
+            f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+            f"epsilon={float(self.epsilon):g}, the noise on {what} has a standard deviation of "
+            f"{mechanism.noise_scale:.2g}. {advice}",
+            stacklevel=stacklevel + 1,
         )
 
 

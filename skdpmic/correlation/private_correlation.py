@@ -1,5 +1,6 @@
 """All correlations of a table at once, under differential privacy."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,15 +10,30 @@ from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks, refuse_one_column
+from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
 from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.table.frames import as_frame, columns_by_columns, is_frame
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import open_records, read_features
+from skdpmic.table.reading import read_features
 
 
-class PrivateCorrelation(PrivateMatrixEstimator):
+@dataclass(eq=False, repr=False)
+class PrivateCorrelationParameters:
+    """What :class:`PrivateCorrelation` is told; apart from it, as type checkers cannot read its other bases."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    categories: Categories | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     """Kendall's correlations between all columns of a table, in one differentially private release.
 
     A correlation is Kendall's tau-a: the number of pairs of records that two columns put in the same order, less the
@@ -103,27 +119,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        categories: Categories | None = None,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.categories = categories
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
         """Release the correlations of all columns.
 
@@ -203,18 +198,13 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         check_published(self)
         return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
 
-    def _shown(self):
-        return shown_correlations(self)
+    _shown = shown_correlations
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "correlation_")
 
     def _records(self, X, y):
-        refuse_dask_of_ranks(X)
-        facts = self._facts()
-        records = read_features(open_records(facts, X, self), facts)
-        refuse_one_column(self, records)
-        return records
+        return read_features(self._open(X), self._facts())
 
     def _label(self, X):
         """Give the matrices the names of the columns of `X`."""
@@ -229,8 +219,3 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags

@@ -46,18 +46,12 @@ def count_collection(empty, X, y):
     -------
     RangeGridSketch
     """
-    import dask
-
-    here, count = dask.delayed(empty), dask.delayed(_count_rows, pure=False)
-    return _merged_where_they_are([count(here, *rows) for rows in zip(*_partitions(X, y), strict=True)])
+    return _merged_where_they_are(empty, _count_rows, zip(*_partitions(X, y), strict=True))
 
 
 def recount_collection(X, empty, j):
     """The sketch of a dask array or dataframe with feature j, for which the empty sketch was made, on the workers."""
-    import dask
-
-    here, count = dask.delayed(empty), dask.delayed(_count_rows_against, pure=False)
-    return _merged_where_they_are([count(here, rows, j) for rows in _tasks(_with_whole_rows(X))])
+    return _merged_where_they_are(empty, _count_rows_against, ((rows, j) for rows in _tasks(_with_whole_rows(X))))
 
 
 def _count_rows(empty, X, y):
@@ -89,11 +83,12 @@ def _merge(sketches):
     return refusals[0] if refusals else merge_all(sketches)
 
 
-def _merged_where_they_are(sketches):
-    """The sketch of the records of all, by a tree of merges on the workers."""
+def _merged_where_they_are(empty, count, tasks):
+    """The sketch of all records, by one for each task and a tree of merges on the workers."""
     import dask
 
-    merge = dask.delayed(_merge, pure=False)
+    here, count, merge = dask.delayed(empty), dask.delayed(count, pure=False), dask.delayed(_merge, pure=False)
+    sketches = [count(here, *arguments) for arguments in tasks]
     while len(sketches) > 1:
         sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
     (sketch,) = read_by_engine("X or y", dask.compute, sketches[0])

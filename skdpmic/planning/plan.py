@@ -1,6 +1,7 @@
 """Before any data is touched: how much noise a release of a table of a given shape will have, and what that costs."""
 
 import math
+import numbers
 from bisect import bisect_left
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
@@ -8,19 +9,77 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import NamedTuple
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import share_found
-from skdpmic.planning.request import Request, checked
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
+from skdpmic.privacy.parameters import check_delta, check_epsilon
 from skdpmic.release.kinds import BestFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.table.shape import Shape
 
+SOUGHT = ("epsilon", "n_samples", "error")  # two of them are given, and the third is found
+SMALLEST_ERROR = 1e-6
+_LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
 CONFIDENCE = 0.95  # that the noise is no larger than the error
 _CORRECTION = "miller-madow"  # as in the estimators
-
 _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
+
+
+class Request(NamedTuple):
+    """What is public about a table and its release; one of epsilon, n_samples and error is None."""
+
+    n_samples: int | None
+    n_features: int | None
+    k: int | None
+    epsilon: float | None
+    error: float | None
+    delta: float
+    n_classes: int | None
+    max_rows_per_group: int | None
+
+    @property
+    def sought(self):
+        """What is to be found."""
+        return next(name for name in SOUGHT if getattr(self, name) is None)
+
+    def row_fields(self):
+        """What a row needs to know of it."""
+        return {"k": self.k, "n_classes": self.n_classes, "error": self.error}
+
+    def shape(self, n_samples):
+        """The shape of a table of this many people."""
+        rows_per_group = self.max_rows_per_group or 1
+        return Shape(n_samples * rows_per_group, [(0.0, 1.0)] * self.n_features, rows_per_group)
+
+
+def checked(request):
+    """The request, with whole numbers as Python's, which have no largest one; raise unless it is as described.
+
+    :func:`skdpmic.plan_release` describes it.
+    """
+    given = [name for name in SOUGHT if getattr(request, name) is not None]
+    if len(given) != len(SOUGHT) - 1:
+        raise ValueError(
+            f"two of {', '.join(SOUGHT)} must be given, and the third is found, got {', '.join(given) or 'none'}."
+        )
+    whole = {name: getattr(request, name) for name in _LEAST}
+    whole = {name: value for name, value in whole.items() if value is not None or name == "n_features"}
+    for name, value in whole.items():
+        check_whole(value, name, _LEAST[name])
+    if request.k is not None and request.k > request.n_features:
+        raise ValueError(f"k must be at most n_features={request.n_features}, got {request.k!r}.")
+    check_delta(request.delta)
+    if request.epsilon is not None:
+        check_epsilon(request.epsilon)
+        if request.epsilon == math.inf:
+            raise ValueError("epsilon must be finite, as nothing is private or noisy otherwise, got inf.")
+    error = request.error
+    if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
+        raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {error!r}.")
+    return request._replace(**{name: int(value) for name, value in whole.items()})
 
 
 @cache

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from skdpmic._utils.fitted import check_has_scores
+from skdpmic.plotting.posterior import draw_truths
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import top_k_for_budget
-from skdpmic.statistics.mic.posterior import draw_truths
 
 
 class ReleasedScores:

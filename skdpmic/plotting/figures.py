@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from skdpmic._utils.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 # People who see colours differently can distinguish these (Okabe and Ito); nothing is shown by colour alone.
 CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
@@ -16,18 +15,31 @@ CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MOST_LETTERS = 24  # of a name, so that a picture as wide as a phone has room for numbers
 
 
-def axes_for(
-    ax: Axes | None, name: str, size: tuple[float, float] | None = None
-) -> tuple[Axes, Figure | SubFigure, bool]:
-    """Where the display of this name is drawn: axes, their figure, and whether it is new (of `size`, in inches)."""
-    if ax is not None:
-        return ax, ax.figure, False
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(f"{name} needs matplotlib: pip install matplotlib") from error
-    figure = pyplot.figure(figsize=size, layout="constrained")
-    return figure.add_subplot(), figure, True
+class Display:
+    """A picture, whose `plot` begins and ends as follows."""
+
+    def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+        """The axes that it is drawn on: these, or those of a new figure of this size, in inches."""
+        self._is_new = ax is None
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as error:
+                raise ImportError(f"{type(self).__name__} needs matplotlib: pip install matplotlib") from error
+            ax = pyplot.figure(figsize=size, layout="constrained").add_subplot()
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+    def _end(self, title: str | None = None) -> Self:
+        """Write the title, and a legend: below the axes in a new figure, in others where there is room."""
+        if title is not None:
+            self.ax_.set_title(title, fontsize="medium")
+        legend = self.ax_.get_legend_handles_labels()
+        if legend[1] and self._is_new:
+            self.figure_.legend(*legend, loc="outside lower center", ncols=2, fontsize="small", frameon=False)
+        elif legend[1]:
+            self.ax_.legend(*legend, loc="best", fontsize="small")
+        return self
 
 
 def ink_of(ax):
@@ -35,15 +47,13 @@ def ink_of(ax):
     return ax.xaxis.label.get_color()
 
 
-def explain(ax, is_new, n_columns=2):
-    """A legend: below the axes in a new figure, in others where there is room."""
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
-        return
-    if is_new:
-        ax.figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize="small", frameon=False)
-    else:
-        ax.legend(handles, labels, loc="best", fontsize="small")
+def write_dates(axis, **options):
+    """Write dates at an axis of matplotlib, each no longer than it takes to tell it from the next."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(**options)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def label_of(text, most_letters=_MOST_LETTERS):

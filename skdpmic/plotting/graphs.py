@@ -10,7 +10,7 @@ import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.texts import budget, names_of
-from skdpmic.plotting.figures import CHOSEN, axes_for, explain, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, Display, feature_labels, ink_of
 from skdpmic.plotting.graph_layout import layout
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _STYLES = ("solid", "solid", (0, (3, 2)))
 
 
 @dataclass(eq=False, repr=False)
-class GraphDisplay:
+class GraphDisplay(Display):
     """A graph of causes: arrows where the direction is known, lines where it is not, thicker the surer an edge is.
 
     The graph follows from what was released, so the picture costs no further budget and may be published.
@@ -137,30 +137,26 @@ class GraphDisplay:
         """
         marks = np.asarray(self.marks, dtype=np.bool_)
         size = math.sqrt(max(len(marks), 8) / 8)
-        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4 * size, 4.4 * size))
+        ax = self._begin(ax, (6.4 * size, 4.4 * size))
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.margins(0.1, 0.07)
         boxes = self._draw_names(ax, layout(marks))
         self._draw_edges(ax, marks, boxes)
-        ax.set_title(self.title, fontsize="medium")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        return self._end(self.title)
 
     def _draw_names(self, ax, places):
         """Write the names above the edges; return boxes of the same size below these, at which they end."""
         labels, ink = feature_labels(self.feature_names, len(places)), ink_of(ax)
-        box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "edgecolor": ink, "linewidth": 0.8}
+        box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "linewidth": 0.8}
         where = {"ha": "center", "va": "center", "fontsize": "small"}
-        below = [
-            ax.text(*place, label, color="none", bbox={**box, "edgecolor": "none"}, zorder=1, **where)
-            for place, label in zip(places, labels, strict=True)
-        ]
-        self.nodes_ = [
-            ax.text(*place, label, color=ink, bbox=box, zorder=3, **where)
-            for place, label in zip(places, labels, strict=True)
-        ]
+        below, self.nodes_ = (
+            [
+                ax.text(*place, label, color=color, bbox={**box, "edgecolor": color}, zorder=zorder, **where)
+                for place, label in zip(places, labels, strict=True)
+            ]
+            for color, zorder in (("none", 1), (ink, 3))
+        )
         ax.update_datalim(places)
         ax.autoscale_view()
         return [text.get_bbox_patch() for text in below]

@@ -11,7 +11,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.plotting.figures import CHOSEN, LIMIT, axes_for, explain, ink_of, label_of
+from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of, write_dates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ _MOST_LETTERS = 44  # a line of a label
 
 
 @dataclass(eq=False, repr=False)
-class LedgerDisplay:
+class LedgerDisplay(Display):
     """What a privacy budget was spent on, entry by entry or over time, and its limit as a line.
 
     Parameters
@@ -154,7 +154,7 @@ class LedgerDisplay:
         check_whole(max_entries, "max_entries")
         n_rows = min(len(self.entries), max_entries + 1)
         size = 6.4, 1.6 + 0.42 * max(n_rows, 1) if by == "entry" else 3.6
-        ax, figure, is_new = axes_for(ax, type(self).__name__, size)
+        ax = self._begin(ax, size)
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         self.bars_ = self.line_ = None
         if by == "entry":
@@ -163,10 +163,7 @@ class LedgerDisplay:
             self._draw_line(ax, spent)
         total = spent[-1] if len(spent) else np.zeros(2)
         deltas = f", δ = {total[1]:.2g} of {self.delta:.2g}" if self.delta > 0 else ""
-        ax.set_title(f"ε = {in_short(total[0])} of {in_short(self.epsilon)} spent{deltas}", fontsize="medium")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        return self._end(f"ε = {in_short(total[0])} of {in_short(self.epsilon)} spent{deltas}")
 
     def _draw_bars(self, ax, spent, max_entries):
         ends = np.r_[0.0, spent[:, 0]]
@@ -200,8 +197,6 @@ class LedgerDisplay:
         ax.annotate(cost, (x, place), xytext=(offset, 0), textcoords="offset points", **style)
 
     def _draw_line(self, ax, spent):
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
         times = [datetime.fromisoformat(entry.when) for entry in self.entries]
         (self.line_,) = ax.step(
             times, spent[:, 0], where="post", color=CHOSEN, marker="o", markersize=4, label="ε spent"
@@ -210,9 +205,7 @@ class LedgerDisplay:
         ax.set_ylim(0, max([self.epsilon, *spent[:, 0]]) * 1.05)
         ax.set_ylabel("ε")
         ax.set_xlabel("time (UTC)")
-        locator = AutoDateLocator()
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        write_dates(ax.xaxis)
 
 
 def _label(entry):

@@ -9,7 +9,7 @@ import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.texts import names_of
-from skdpmic.plotting.figures import axes_for, explain, label_of
+from skdpmic.plotting.figures import Display, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.parameters import check_confidence
@@ -26,7 +26,7 @@ _MOST_LETTERS = 60
 
 
 @dataclass(eq=False, repr=False)
-class NoisyCountsDisplay:
+class NoisyCountsDisplay(Display):
     """The noisy table of counts of one feature and the target, which ``mechanism="geometric"`` releases.
 
     The table is private already, so the picture costs no further budget and may be published. Counts that noise
@@ -166,7 +166,7 @@ class NoisyCountsDisplay:
             y = side_of_classes(np.arange(n_target_parts))
         else:
             y = side_of_range(self.target_bounds, n_target_parts, "target_bounds")
-        ax, figure, is_new = axes_for(ax, type(self).__name__)
+        ax = self._begin(ax)
         self.image_ = ax.imshow(
             np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(*x.ends, *y.ends)
         )
@@ -175,10 +175,8 @@ class NoisyCountsDisplay:
         ax.set_ylim(y.ends)
         x.write(ax.xaxis, label_of(self.feature_name or "feature", _MOST_LETTERS))
         y.write(ax.yaxis, "target")
-        figure.colorbar(self.image_, ax=ax, label="records, with noise")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        self.figure_.colorbar(self.image_, ax=ax, label="records, with noise")
+        return self._end()
 
     def _hatch(self, ax, x_edges, y_edges):
         """Hatch the cells whose counts noise alone may have made."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_row
 from skdpmic._utils.texts import in_short
-from skdpmic.planning.plan import planned_releases
-from skdpmic.planning.request import Request, checked
-from skdpmic.plotting.figures import CURVES, USABLE, axes_for, explain, ink_of
+from skdpmic.planning.plan import Request, checked, planned_releases
+from skdpmic.plotting.figures import CURVES, USABLE, Display, ink_of
 from skdpmic.statistics.registry import STATISTICS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _MARKERS = "osD^vP"
 
 
 @dataclass(eq=False, repr=False)
-class PlanDisplay:
+class PlanDisplay(Display):
     """How much noise a release will have, or what it will find, by the number of records: a curve for each epsilon.
 
     Drawn from public numbers only, so it costs no budget, and needs no data.
@@ -212,7 +212,7 @@ class PlanDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4, 4.4))
+        ax = self._begin(ax, (6.4, 4.4))
         sizes, values = np.asarray(self.n_samples), np.asarray(self.values, dtype=np.float64)
         usable = _USABLE[self.show] if self.usable is None else self.usable
         enough = [None] * len(values) if self.enough is None else self.enough
@@ -229,10 +229,7 @@ class PlanDisplay:
             self.lines_ += ax.plot(sizes, curve, label=label, marker=marker, markevery=[-1], **style)
             self.enough_.append(self._mark(ax, n_enough, usable, marker, style["color"]))
         ax.set_xlabel("records, n")
-        ax.set_title(self.title, fontsize="medium")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        return self._end(self.title)
 
     def _shade_usable(self, ax, values, usable):
         if self.show == "error":
@@ -288,17 +285,11 @@ def _check(k, statistic, release, show, usable):
 
 def _check_epsilons(epsilons):
     """`epsilons` as floats, which a plan checks one by one."""
-    array = np.asarray(epsilons)
-    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
-        raise ValueError(f"epsilons must be a sequence of numbers > 0, got {epsilons!r}.")
-    return array.astype(np.float64).tolist()
+    return check_row(epsilons, "iuf", "epsilons must be a sequence of numbers > 0").astype(np.float64).tolist()
 
 
 def _check_sizes(n_samples):
     """`n_samples` as ascending ints, which a plan checks one by one."""
     if n_samples is None:
         return np.unique(np.geomspace(*_SIZES, _N_SIZES).round().astype(int)).tolist()
-    array = np.asarray(n_samples)
-    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
-        raise ValueError(f"n_samples must be a sequence of ints >= 4, got {n_samples!r}.")
-    return np.unique(array).tolist()
+    return np.unique(check_row(n_samples, "iu", "n_samples must be a sequence of ints >= 4")).tolist()

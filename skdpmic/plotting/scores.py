@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_has_scores
 from skdpmic._utils.texts import budget, in_short, names_of
-from skdpmic.plotting.figures import CHOSEN, NOISE, axes_for, explain, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, Display, feature_labels, ink_of
 from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class ScoresDisplay:
+class ScoresDisplay(Display):
     """Released scores as bars, the best on top, with intervals for the scores without noise.
 
     The scores are private already, so the picture costs no further budget and may be published. Bars of chosen features
@@ -205,7 +205,7 @@ class ScoresDisplay:
         order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
         shown, left_out = order[:max_features], order[max_features:]
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
-        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
+        ax = self._begin(ax, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
         places = np.arange(len(shown))
         self._shade_noise(ax)
         self._draw_bars(ax, places, scores[shown], chosen[shown])
@@ -215,10 +215,7 @@ class ScoresDisplay:
         label = null_score if self._has_null_scores() else None
         self.zero_ = ax.axvline(0, color=ink_of(ax), linewidth=0.8, label=label)
         ax.set_xlabel(self.score_label)
-        ax.set_title(self.title, fontsize="medium")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        return self._end(self.title)
 
     def _has_null_scores(self):
         return bool(np.any(self.null_scores))  # which are not None

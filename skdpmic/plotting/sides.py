@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.plotting.figures import label_of
+from skdpmic.plotting.figures import label_of, write_dates
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Knots, LogRange, Range
 from skdpmic.table.bounds import axis_of
 
@@ -41,11 +41,7 @@ class Side(NamedTuple):
         if self.ticks is not None:
             axis.set_ticks(self.ticks, labels=self.texts)
         elif self.are_dates:
-            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-            locator = AutoDateLocator(maxticks=8)
-            axis.set_major_locator(locator)
-            axis.set_major_formatter(ConciseDateFormatter(locator))
+            write_dates(axis, maxticks=8)
 
 
 def side_of_classes(labels):

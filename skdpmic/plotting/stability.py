@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import check_row, check_whole
 from skdpmic._utils.texts import in_short, names_of
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
-from skdpmic.plotting.figures import axes_for, feature_labels
+from skdpmic.plotting.figures import Display, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MOST_COLUMNS_WITH_TEXT = 10
 
 
 @dataclass(eq=False, repr=False)
-class StabilityDisplay:
+class StabilityDisplay(Display):
     """How often each feature would be among the k chosen if it were chosen again, at this epsilon or another.
 
     Computed from the released scores and the known law of their noise, so it costs no further budget and may be
@@ -187,7 +187,7 @@ class StabilityDisplay:
             If a parameter is not as described.
         """
         shown = np.argsort(self.ranking, kind="stable")[: self._n_shown(max_features)]
-        ax, figure, _ = axes_for(ax, type(self).__name__, (4.6, 1.1 + 0.26 * len(shown)))
+        ax = self._begin(ax, (4.6, 1.1 + 0.26 * len(shown)))
         epsilons = np.asarray(self.epsilons)
         values = np.asarray(self.frequencies)[:, shown].T
         self.image_ = ax.imshow(values, vmin=0, vmax=1, aspect="auto", cmap=cmap)
@@ -195,7 +195,7 @@ class StabilityDisplay:
         if has_text:
             _write_in_cells(ax, values, self.image_)
         else:
-            figure.colorbar(self.image_, ax=ax)
+            self.figure_.colorbar(self.image_, ax=ax)
         names = feature_labels(self.feature_names, len(np.asarray(self.ranking)))
         names = [names[i] for i in shown]
         is_chosen = np.asarray(self.ranking)[shown] <= self.k
@@ -208,7 +208,6 @@ class StabilityDisplay:
         ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {in_short(self.epsilon, 2)})")
         unit = ", in %" if has_text else ""
         ax.set_title(f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released", fontsize=10)
-        self.ax_, self.figure_ = ax, figure
         return self
 
     def _n_shown(self, max_features):
@@ -224,9 +223,7 @@ class StabilityDisplay:
 def _check_epsilons(epsilons, epsilon):
     if epsilons is None:
         return epsilon * np.array(_FACTORS)
-    epsilons = np.asarray(epsilons)
-    if epsilons.ndim != 1 or len(epsilons) == 0 or epsilons.dtype.kind not in "iuf":
-        raise ValueError(f"epsilons must be a sequence of numbers > 0, got {epsilons!r}.")
+    epsilons = check_row(epsilons, "iuf", "epsilons must be a sequence of numbers > 0")
     for value in epsilons:
         check_epsilon(value)
     return epsilons.astype(np.float64)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import sklearn.model_selection
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
+from skdpmic.search.candidates import candidate_with
 from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 
@@ -234,12 +234,7 @@ def _as_float(number, value=exact):
 
 
 def _costs_in_grid(estimator, grid, n_features):
-    return [cost_of_candidate(estimator, parameters, n_features) for parameters in ParameterGrid(grid)]
-
-
-def cost_of_candidate(estimator, parameters, n_features=None):
-    """What one fit costs with these parameters."""
-    return cost_of_fit(clone(estimator).set_params(**clone(parameters, safe=False)), n_features)
+    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in ParameterGrid(grid)]
 
 
 def _costs_at_random(search, n_candidates, n_features):

@@ -5,6 +5,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -31,6 +32,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import Expense, run
+from skdpmic.search import trials
 from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,
@@ -40,20 +42,28 @@ from skdpmic.search.candidates import (
     warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import cost_of_fit
-from skdpmic.search.trials import (
-    MEAN_ERROR,
-    SEED_BYTES,
-    assign_subsets,
-    failure_reason,
-    for_a_subset,
-    mean_over_subsets,
-    score_as_number,
-    score_in_subset,
-    training_sizes,
-)
 
 
-class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class PrivateGridSearchParameters:
+    """What :class:`PrivateGridSearch` is told; apart from it, as type checkers cannot read its other bases."""
+
+    estimator: Estimator
+    param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    _: KW_ONLY
+    epsilon: float = 1.0
+    n_subsets: int | Auto = "auto"
+    scoring: str | Callable[..., float] | None = None
+    score_bounds: Sequence[float] = (0, 1)
+    test_size: float = 0.25
+    refit: bool = True
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, BaseEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
@@ -166,35 +176,6 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
     (3, (4.0, 0.0))
     """
 
-    def __init__(
-        self,
-        estimator: Estimator,
-        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        epsilon: float = 1.0,
-        n_subsets: int | Auto = "auto",
-        scoring: str | Callable[..., float] | None = None,
-        score_bounds: Sequence[float] = (0, 1),
-        test_size: float = 0.25,
-        refit: bool = True,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.n_subsets = n_subsets
-        self.scoring = scoring
-        self.score_bounds = score_bounds
-        self.test_size = test_size
-        self.refit = refit
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Choose the parameters, and fit the estimator with them.
 
@@ -231,7 +212,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
             self._check_parameters()
             grid = self._check_grid()
             candidates = candidates_with(self.estimator, grid)
-            scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
+            scorer = functools.partial(trials.score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             X, y = indexable(X, y)
@@ -244,18 +225,14 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
             mechanism = self._mechanism()
 
             def draw(random_bytes):
-                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
-                trials = [for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
-                seeds = [random_bytes(SEED_BYTES) for _ in product(trials, subsets)]
-                scores = self._score(trials, X, y, subsets, scorer, seeds)
-                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
+                subsets = trials.assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
+                on_subsets = [trials.for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
+                seeds = [random_bytes(trials.SEED_BYTES) for _ in product(on_subsets, subsets)]
+                scores = self._score(on_subsets, X, y, subsets, scorer, seeds)
+                return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             expense = Expense(
-                type(self).__name__,
-                Cost(float(self.epsilon)),
-                n=n_samples,
-                release="choice",
-                mechanism=mechanism.name,
+                type(self).__name__, Cost(float(self.epsilon)), n=n_samples, release="choice", mechanism=mechanism.name
             )
             chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
             self._store(chosen, grid, mechanism)
@@ -294,7 +271,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
 
     def _check_private_estimators(self, candidates, X, n_samples):
         """Raise what a fit of a private estimator, to a subset or to all rows, raises whatever X and y hold."""
-        sizes = {n_samples, *training_sizes(n_samples, self.n_subsets_, self.test_size)}
+        sizes = {n_samples, *trials.training_sizes(n_samples, self.n_subsets_, self.test_size)}
         private = [estimator for candidate in candidates for estimator in private_estimators(candidate)]
         if private and min(sizes) < 4:
             raise ValueError(
@@ -324,17 +301,17 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
             )
         return int(n_subsets)
 
-    def _score(self, trials, X, y, subsets, scorer, seeds):
+    def _score(self, on_subsets, X, y, subsets, scorer, seeds):
         """Scores of shape (n_candidates, n_subsets); NaN where a candidate fails."""
-        fits = zip(product(trials, subsets), seeds, strict=True)
+        fits = zip(product(on_subsets, subsets), seeds, strict=True)
         progress = Progress(type(self).__name__, self.verbose)
         scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
-            delayed(score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
+            delayed(trials.score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
         )
         scores = list(progress.track(scores, len(seeds), "fits"))
-        scores = np.reshape(scores, (len(trials), len(subsets)))
+        scores = np.reshape(scores, (len(on_subsets), len(subsets)))
         if np.isnan(scores).all():
-            why = failure_reason(trials[0], X, y, subsets[0], scorer, seeds[0])
+            why = trials.failure_reason(on_subsets[0], X, y, subsets[0], scorer, seeds[0])
             raise ValueError(
                 f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
                 f"{why}Fit the estimator by itself to see more; subsets may also be "
@@ -343,7 +320,7 @@ class PrivateGridSearch(ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, Base
         return scores
 
     def _mechanism(self):
-        steps = grid_sensitivity(Fraction(1, self.n_subsets_), MEAN_ERROR)
+        steps = grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)
         return OneShotTopK.for_budget(self.epsilon, 1, steps)
 
     def _refit(self, X, y, cost):

@@ -22,7 +22,7 @@ MEAN_ERROR = 2.0**-52
 
 def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
     """Row numbers of disjoint subsets, each as (training rows, test rows), drawn without looking at the rows."""
-    order = np.random.RandomState(_seed(random_bytes)).permutation(n_samples)
+    order = np.random.RandomState(int.from_bytes(random_bytes(4), "little")).permutation(n_samples)
     subsets = []
     for rows in np.array_split(order, n_subsets):
         n_test = _n_test(len(rows), test_size)
@@ -89,7 +89,3 @@ def _more_epsilon(private, factor):
         changed = {"epsilon": private.keywords["epsilon"] * factor, "ledger": None}
         return functools.partial(private.func, *private.args, **(private.keywords | changed))
     return private.set_params(epsilon=private.epsilon * factor, ledger=None)
-
-
-def _seed(random_bytes):
-    return int.from_bytes(random_bytes(4), "little")

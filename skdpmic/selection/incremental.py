@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
@@ -143,7 +144,7 @@ class IncrementalFitMixin:
             is_first = "_sketch" not in vars(self)
             if is_first:
                 self._reset()
-                _check_expected("n_expected", n_expected)
+                check_whole(n_expected, "n_expected", 4)
                 self._sketch = self._sketch_for(n_expected, X)
             else:
                 self._check_agreement(self._sketch)
@@ -213,7 +214,7 @@ class IncrementalFitMixin:
             If a parameter is not as described.
         """
         self._check_parameters()
-        _check_expected("n_samples", n_samples)
+        check_whole(n_samples, "n_samples", 4)
         return self._empty_sketch(n_samples, n_features, feature_names)
 
     def __getstate__(self):
@@ -323,8 +324,3 @@ class IncrementalFitMixin:
 
 def _is_exponent(B):
     return isinstance(B, numbers.Real) and B < 1
-
-
-def _check_expected(name, n):
-    if not isinstance(n, numbers.Integral) or n < 4:
-        raise ValueError(f"{name} must be an int >= 4, got {n!r}.")

@@ -190,13 +190,7 @@ def private_score(
     measure = release.measure(chosen, B, c, n, None)
     noise = release.mechanism(measure, Shape(n, records.scales, is_complete=True))
     expense = Expense(
-        "private_score",
-        release.cost,
-        n=n,
-        d=1,
-        statistic=statistic,
-        release=release.publishes,
-        mechanism=noise.name,
+        "private_score", release.cost, n=n, d=1, statistic=statistic, release=release.publishes, mechanism=noise.name
     )
 
     def draw(random_bytes):

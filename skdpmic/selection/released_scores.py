@@ -37,8 +37,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         self._described = records.description if measure.n_parts is not None else None
         self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape)
 
-    def _shown(self):
-        return shown_scores(self)
+    _shown = shown_scores
 
     def _check_parameters(self):
         super()._check_parameters()

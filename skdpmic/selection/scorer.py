@@ -1,5 +1,6 @@
 """Private scores of all features: the estimator and its function forms."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from scipy import sparse
@@ -25,7 +26,29 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
+@dataclass(kw_only=True, eq=False, repr=False)
+class DPMICScorerParameters:
+    """What :class:`DPMICScorer` is told; apart from it, as type checkers cannot read its other bases."""
+
+    statistic: str = "mic_r"
+    epsilon: float = 1.0
+    delta: float = 0.0
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    target_bounds: Range | FromData | None = None
+    classes: ColumnLike | None = None
+    mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
+    B: float | Auto = "auto"
+    c: float | Auto = "auto"
+    correction: Correction = "miller-madow"
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     """Score features by a differentially private measure of their dependence on the target.
 
     A score is a Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`, with
@@ -166,43 +189,6 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     >>> SelectKBest(scorer, k=1).fit(X, y).get_support()
     array([False,  True, False])
     """
-
-    def __init__(
-        self,
-        *,
-        statistic: str = "mic_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace",
-        B: float | Auto = "auto",
-        c: float | Auto = "auto",
-        correction: Correction = "miller-madow",
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.mechanism = mechanism
-        self.B = B
-        self.c = c
-        self.correction = correction
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
 
     def _mechanisms(self):
         return (*super()._mechanisms(), GeometricMechanism.name)

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from skdpmic._utils.results import ResultsMixin
 from skdpmic.planning.chances import miss_probability
-from skdpmic.planning.plan import plan_of_fit
-from skdpmic.planning.request import Request, checked
+from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.statistics.registry import statistic_named, warn_about_copies

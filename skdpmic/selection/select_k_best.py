@@ -2,6 +2,7 @@
 
 import numbers
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from skdpmic._utils.fitted import check_published
@@ -17,7 +18,28 @@ LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too la
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
-class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
+@dataclass(eq=False, repr=False)
+class PrivateSelectKBestParameters:
+    """What :class:`PrivateSelectKBest` is told; apart from it, as type checkers cannot read its other bases."""
+
+    k: int | Literal["all"]
+    _: KW_ONLY
+    statistic: str = "mtv_r"
+    epsilon: float = 1.0
+    delta: float = 0.0
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    target_bounds: Range | FromData | None = None
+    classes: ColumnLike | None = None
+    redundancy: float = 0.0
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
     """Select the k best features under differential privacy, and publish their names only.
 
     Features are scored by a measure of their dependence on the target. What is released is which k features have the
@@ -162,39 +184,6 @@ class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin, PrivateScori
 
     _quieter = "a smaller k"
 
-    def __init__(
-        self,
-        k: int | Literal["all"],
-        *,
-        statistic: str = "mtv_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        redundancy: float = 0.0,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.redundancy = redundancy
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
     def _check_parameters(self):
         super()._check_parameters()
         check_k(self.k)
@@ -235,8 +224,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, IncrementalFitMixin, PrivateScori
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_features)
 
-    def _shown(self):
-        return shown_scores(self)
+    _shown = shown_scores
 
     def _get_support_mask(self):
         check_published(self)

@@ -1,6 +1,7 @@
 """Private scores of all features, and the features that they choose."""
 
 import numbers
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from scipy import stats
@@ -12,7 +13,33 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.selection.released_scores import PrivateScores
 
 
-class DPMICSelector(ColumnSelectionMixin, PrivateScores):
+@dataclass(eq=False, repr=False)
+class DPMICSelectorParameters:
+    """What :class:`DPMICSelector` is told; apart from it, as type checkers cannot read its other bases."""
+
+    k: int | Literal["all"] = 10
+    _: KW_ONLY
+    statistic: str = "mic_r"
+    epsilon: float = 1.0
+    delta: float = 0.0
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    target_bounds: Range | FromData | None = None
+    classes: ColumnLike | None = None
+    threshold: float | None = None
+    fdr: float | None = None
+    mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace"
+    B: float | Auto = "auto"
+    c: float | Auto = "auto"
+    correction: Correction = "miller-madow"
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores):
     """Select features by a differentially private measure of their dependence on the target.
 
     Prefer :class:`PrivateSelectKBest` if you need the names of the best features only: it has far less noise. This
@@ -161,49 +188,6 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     >>> selector.set_params(threshold=0.6).transform(X).shape  # costs nothing more
     (5000, 1)
     """
-
-    def __init__(
-        self,
-        k: int | Literal["all"] = 10,
-        *,
-        statistic: str = "mic_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        threshold: float | None = None,
-        fdr: float | None = None,
-        mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
-        B: float | Auto = "auto",
-        c: float | Auto = "auto",
-        correction: Correction = "miller-madow",
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.threshold = threshold
-        self.fdr = fdr
-        self.mechanism = mechanism
-        self.B = B
-        self.c = c
-        self.correction = correction
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
 
     def _check_parameters(self):
         super()._check_parameters()

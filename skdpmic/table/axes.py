@@ -27,10 +27,7 @@ class Range:
         """As a user gives it, but dates in seconds."""
         return self.lower, self.upper
 
-    @property
-    def scale(self):
-        """The range of what `place` gives."""
-        return self.lower, self.upper
+    scale = bounds  # the range of what `place` gives
 
     def place(self, values):
         """Values as they are."""

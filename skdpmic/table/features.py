@@ -42,13 +42,13 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
     numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
     if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
-        raise ValueError(f"a feature must be in bounds or in categories, got both for {_named(sorted(both), names)}.")
+        raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(sorted(both), names)}.")
     axes = numeric | _of_declared(declared or {}, numeric, bounds) | nominal
     missing = [j for j in range(n_features) if j not in axes]
     if missing:
         raise ValueError(
             "bounds must have an entry for every feature that is not in categories, got none for "
-            f"{_named(missing, names)}."
+            f"{listed(missing, names)}."
         )
     return [axes[j] for j in range(n_features)]
 
@@ -68,8 +68,8 @@ def axes_of_one_kind(categories, n_features, names, declared):
     labelled = [j for j in range(n_features) if j not in in_order]
     unlabelled = [j for j in in_order if j not in declared]
     raise ValueError(
-        f"X must have labels in all columns or in none, got labels in {_named(labelled, names)} and none in "
-        f"{_named(unlabelled, names)}. Cut the latter at public edges, as numpy.digitize does, and give the numbers of "
+        f"X must have labels in all columns or in none, got labels in {listed(labelled, names)} and none in "
+        f"{listed(unlabelled, names)}. Cut the latter at public edges, as numpy.digitize does, and give the numbers of "
         "the parts in categories; or leave the former out; or, if their labels are in an order, give their places in "
         "it as numbers."
     )
@@ -134,7 +134,8 @@ def _label(parameter, j, names):
     return f"{parameter} of feature {(j if names is None else names[j])!r}"
 
 
-def _named(columns, names):
+def listed(columns, names):
+    """Columns by their names, or by number, for a message."""
     return abbreviated([j if names is None else str(names[j]) for j in columns])
 
 
@@ -161,7 +162,7 @@ def warn_about_many_labels(shape, names, stacklevel):
     many = [j for j, scale in enumerate(shape.scales) if isinstance(scale, Nominal) and scale.n_labels > most]
     if many:
         warnings.warn(
-            f"categories of {_named(many, names)} have more labels than one for each {_RECORDS_A_LABEL} of the "
+            f"categories of {listed(many, names)} have more labels than one for each {_RECORDS_A_LABEL} of the "
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
             "Group labels by what is publicly known of them, such as towns by region, not by what is in the data.",
             stacklevel=stacklevel + 1,

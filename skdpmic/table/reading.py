@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated, is_dask_collection
+from skdpmic.table import values
 from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
@@ -13,18 +14,6 @@ from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import Records
 from skdpmic.table.targets import make_target
-from skdpmic.table.values import (
-    ANY_ORDER,
-    BYTES,
-    OBJECTS,
-    TEXT,
-    as_codes,
-    as_numbers,
-    declared_labels,
-    is_empty,
-    kind_of,
-    kind_of_labels,
-)
 
 FEWEST = 4  # records, of which scores make sense
 
@@ -77,7 +66,7 @@ def read_features_of_one_kind(table, facts, X):
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
-        declared = dict.fromkeys(range(table.n_features), declared_labels(X))
+        declared = dict.fromkeys(range(table.n_features), values.declared_labels(X))
     axes = axes_of_one_kind(facts.categories, table.n_features, table.names_as_text(), declared)
     columns, axes = read_columns(table, axes)
     return Records(columns, [axis.scale for axis in axes], None)
@@ -119,13 +108,13 @@ def read_numbers(X, estimator):
 # --- Columns ----------------------------------------------------------------------------------------------------------
 
 _KINDS = {
-    NUMBERS: (NUMBERS, OBJECTS),
-    DATES: (DATES, OBJECTS),
-    DURATIONS: (DURATIONS, OBJECTS),
-    TEXT: (TEXT, OBJECTS),
-    Order.of: ANY_ORDER,
+    NUMBERS: (NUMBERS, values.OBJECTS),
+    DATES: (DATES, values.OBJECTS),
+    DURATIONS: (DURATIONS, values.OBJECTS),
+    values.TEXT: (values.TEXT, values.OBJECTS),
+    Order.of: values.ANY_ORDER,
 }
-_NUMERALS = (TEXT, BYTES)  # in an array, all of whose columns are text if some are
+_NUMERALS = (values.TEXT, values.BYTES)  # in an array, all of whose columns are text if some are
 
 
 def read_columns(table, axes):
@@ -162,7 +151,9 @@ def _place(table, j, axis):
 def _read(table, j, axis):
     column = table.column_at(j)
     name = f"column {table.name_of(j)!r} of X"
-    return as_codes(column, axis.labels, name) if isinstance(axis, Labels) else as_numbers(column, _of(axis), name)
+    if isinstance(axis, Labels):
+        return values.as_codes(column, axis.labels, name)
+    return values.as_numbers(column, _of(axis), name)
 
 
 def _with_axis(column, axis):
@@ -174,8 +165,8 @@ def refuse_other_kinds(table, axes):
     wrong = {}
     for j, axis in axes.items():
         column = table.column_at(j)
-        kind, described = kind_of(column), _described(axis)
-        if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not is_empty(column):
+        kind, described = values.kind_of(column), _described(axis)
+        if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not values.is_empty(column):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(
@@ -199,5 +190,5 @@ def _of(axis):
 
 def _described(axis):
     if isinstance(axis, Labels):
-        return kind_of_labels(axis.labels)
+        return values.kind_of_labels(axis.labels)
     return Order.of if axis is None else axis.of

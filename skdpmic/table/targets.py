@@ -14,14 +14,7 @@ from skdpmic.table.axes import NUMBERS, Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
-from skdpmic.table.values import (
-    ANY_ORDER,
-    OBJECTS,
-    are_labels,
-    as_numbers,
-    kind_of,
-    plain_number,
-)
+from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kind_of, plain_number
 
 
 class NumericTarget(NamedTuple):

@@ -1,6 +1,7 @@
 """The party that holds the features: each record reports, with noise, in which part its value lies."""
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Self
@@ -26,12 +27,28 @@ from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, is_frame, note_columns, open_table
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.two_party.report_description import MOST_PARTS, ReportedColumn, ReportsDescription, placed
-from skdpmic.two_party.reports import Reports, to_arrow
+from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, placed, to_arrow
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class RandomizedResponseParameters:
+    """What :class:`RandomizedResponse` is told; apart from it, as type checkers cannot read its other bases."""
+
+    epsilon: float = 1.0
+    bounds: Ranges | None = None
+    _: KW_ONLY
+    categories: Categories | None = None
+    n_parts: int | Auto = "auto"
+    columns_per_record: int | Auto = "auto"
+    allow_missing: bool = True
+    ledger: BudgetLedger | None = None
+    random_state: RandomState = None
+
+
+class RandomizedResponse(
+    RandomizedResponseParameters, ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator
+):
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
@@ -106,27 +123,6 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     >>> np.isnan(reports).sum(axis=1).tolist() == [1] * 1000  # one column of three is not reported
     True
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bounds: Ranges | None = None,
-        *,
-        categories: Categories | None = None,
-        n_parts: int | Auto = "auto",
-        columns_per_record: int | Auto = "auto",
-        allow_missing: bool = True,
-        ledger: BudgetLedger | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.categories = categories
-        self.n_parts = n_parts
-        self.columns_per_record = columns_per_record
-        self.allow_missing = allow_missing
-        self.ledger = ledger
-        self.random_state = random_state
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Check the table, and keep the names of its columns. Draws nothing, and costs nothing.
@@ -312,8 +308,7 @@ class RandomizedResponse(ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, T
     def __sklearn_is_fitted__(self):
         return hasattr(self, "n_parts_")
 
-    def _shown(self):
-        return shown_reports(self)
+    _shown = shown_reports
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,6 +1,7 @@
 """The party that holds the target: scores of the features that the other party reported."""
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, Self
@@ -30,7 +31,20 @@ from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 
 
-class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class TwoPartyScorerParameters:
+    """What :class:`TwoPartyScorer` is told; apart from it, as type checkers cannot read its other bases."""
+
+    statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation"
+    _: KW_ONLY
+    target_bounds: Range | None = None
+    classes: ColumnLike | None = None
+    epsilon: float | None = None
+    ledger: BudgetLedger | None = None
+    random_state: RandomState = None
+
+
+class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """Score features that another party reported by randomised response against a target.
 
     For the party that holds the target. The features were protected before they came here, so nothing that is done with
@@ -107,23 +121,6 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
     >>> bob.ranking_.tolist(), bool(abs(bob.scores_[1] - 0.737) < 0.1)
     ([2, 1], True)
     """
-
-    def __init__(
-        self,
-        statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation",
-        *,
-        target_bounds: Range | None = None,
-        classes: ColumnLike | None = None,
-        epsilon: float | None = None,
-        ledger: BudgetLedger | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.statistic = statistic
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.epsilon = epsilon
-        self.ledger = ledger
-        self.random_state = random_state
 
     def fit(self, reports: Any, y: ColumnLike) -> Self:
         """Score every reported feature against the target.
@@ -202,8 +199,7 @@ class TwoPartyScorer(ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator
     def _further_columns(self):
         return {"n_reported": self.n_reported_}
 
-    def _shown(self):
-        return shown_two_party(self)
+    _shown = shown_two_party
 
     # --- Before the charge ---------------------------------------------------------------------------------------
 

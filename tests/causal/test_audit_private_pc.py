@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skdpmic.causal import PrivatePC
-from skdpmic.causal import table_noise as two_way_tables
-from skdpmic.correlation import concordance_noise as concordance
+from skdpmic.causal import table_release as two_way_tables
+from skdpmic.correlation import kendall_release as concordance
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from tests.correlation.test_kendall_matrix_sensitivity import extremes

@@ -7,8 +7,7 @@ import pytest
 from scipy import optimize
 
 from skdpmic._utils.shares import nearest_shares
-from skdpmic.causal.consistent_tables import margins_of, scaled_to_margins, with_margins
-from skdpmic.causal.loglinear import law_of_pairs
+from skdpmic.causal.consistent_tables import law_of_pairs, margins_of, scaled_to_margins, with_margins
 
 
 def test_margins_are_those_of_least_squares_over_all_consistent_tables():

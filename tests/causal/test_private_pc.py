@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import pc
-from skdpmic.causal.table_noise import NoisyTwoWayTables
+from skdpmic.causal.table_release import NoisyTwoWayTables
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 

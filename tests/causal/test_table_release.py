@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from skdpmic.causal.table_noise import NoisyTwoWayTables
-from skdpmic.causal.table_release import TwoWayTablesRelease
+from skdpmic.causal.table_release import NoisyTwoWayTables, TwoWayTablesRelease
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.nominal import Nominal

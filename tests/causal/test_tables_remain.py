@@ -12,8 +12,8 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
 from skdpmic.causal import PrivatePC
-from skdpmic.causal import table_noise as two_way_tables
 from skdpmic.causal import table_release as noisy_tables
+from skdpmic.causal import table_release as two_way_tables
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.selection.base import PrivateEstimator
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from benchmarks import forward
 from skdpmic import BudgetLedger, PrivacyLeakWarning, PrivateGridSearch, search_cost
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
-from skdpmic.correlation.concordance_noise import NoisyConcordances
+from skdpmic.correlation.kendall_release import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
 from tests.select_names import SelectNames

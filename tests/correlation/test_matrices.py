@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from skdpmic.correlation.concordance import concordances
+from skdpmic.correlation.kendall_release import concordances
 from skdpmic.correlation.matrices import (
     _RIDGE,
     forward_order,

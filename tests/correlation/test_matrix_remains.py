@@ -21,7 +21,7 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
-from skdpmic.correlation import concordance_noise as concordance
+from skdpmic.correlation import kendall_release as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.column_selection import ColumnSelectionMixin

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
-from skdpmic.correlation.concordance_noise import NoisyConcordances
+from skdpmic.correlation.kendall_release import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau
 

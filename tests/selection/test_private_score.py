@@ -13,7 +13,7 @@ from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitiv
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels, sensitivity
-from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
+from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
 from skdpmic.table.records import Records
 from tests.privacy.auditing import off_the_grid
 from tests.privacy.laws import laplace_p_value

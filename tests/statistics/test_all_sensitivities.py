@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic.causal.table_noise import two_way_squared_sensitivity
+from skdpmic.causal.table_release import two_way_squared_sensitivity
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.registry import OF_PAIRS, STATISTICS, statistic_named

@@ -13,7 +13,7 @@ import pytest
 
 from skdpmic.statistics.mic.code_grids import _of_labels, class_grids, nominal_grids
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.statistics.mic.in_two_groups import InTwoGroups, degrees_in_two
+from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
 from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
 from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity

@@ -8,10 +8,18 @@ import pytest
 
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.axes import Labels, Range
-from skdpmic.two_party.distances import discrete_variance, histogram_variance, part_distances, part_variance
-from skdpmic.two_party.report_description import ReportedColumn
+from skdpmic.two_party.distance_correlation import (
+    Classes,
+    Numbers,
+    discrete_variance,
+    distance_covariance,
+    distance_variance,
+    histogram_variance,
+    part_distances,
+    part_variance,
+)
+from skdpmic.two_party.reports import ReportedColumn
 from skdpmic.two_party.response_noise import inverse_response_matrix, randomized_response
-from skdpmic.two_party.weighted_records import Classes, Numbers, distance_covariance, distance_variance
 
 
 def naive(A, B):

@@ -8,8 +8,7 @@ import pytest
 
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
-from skdpmic.two_party.report_description import ReportedColumn, ReportsDescription, description_from_json
-from skdpmic.two_party.reports import read_reports
+from skdpmic.two_party.reports import ReportedColumn, ReportsDescription, description_from_json, read_reports
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 parquet = pytest.importorskip("pyarrow.parquet")

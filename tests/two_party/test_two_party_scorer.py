@@ -16,7 +16,7 @@ from skdpmic.table.axes import Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
 from skdpmic.two_party import two_party_scorer as module
-from skdpmic.two_party.report_description import ReportedColumn
+from skdpmic.two_party.reports import ReportedColumn
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.partitions import locate_between
+from skdpmic.statistics.grids.partitions import locate_between, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
@@ -222,7 +222,9 @@ class RangePlacer(ABC):
         """The values as a column; with cells for missing ones, which are NaN, if there are any or if there may be."""
         latest, edges, cells = self._latest
         if latest != bounds:
-            edges, cells = self._cells(*bounds)
+            edges, first_cell = refine(*bounds, self._partitions)
+            cells = self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
+            edges = np.append(edges, np.nan)
             self._latest = bounds, edges, cells  # columns often have one range
         located, n_missing = locate_between(values, edges, *bounds)
         if n_missing > 0 or may_miss:
@@ -238,8 +240,8 @@ class RangePlacer(ABC):
         return cells
 
     @abstractmethod
-    def _cells(self, lo, hi):
-        """All edges of a range, and NaN after them; and its cells where it is merged, and where it is fixed or None."""
+    def _sides(self, cells):
+        """The cells of a range where it is merged, and where it is fixed or None."""
 
 
 def empty_tables(free, fixed):

@@ -9,9 +9,9 @@ from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
-from skdpmic.statistics.mic.mic_e import all_entries, mass_plan
+from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
-from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Tables, entries, entropy_table, grids_of
+from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, entropy_table, grids_of, one_table
 
 
 class BestGrid(NamedTuple):
@@ -166,20 +166,13 @@ class _RangeGrids:
         self.table = entropy_table(len(x))
 
     def entries(self):
-        size = self._plan[:, 0].max() + 1
-        matrices = np.full((2, size, size), np.nan)  # for either axis merged
-        for i, (n_fixed, n_master, k_max) in enumerate(self._plan.tolist()):
+        return entries_of(self._counted(), self._plan, self.table)
+
+    def _counted(self):
+        for i, n_fixed in enumerate(self._plan[:, 0].tolist()):
             for free in (0, 1):
-                below = self.grid(free, n_fixed)[0]
-                tables = Tables(
-                    below.ravel().astype(np.uint32),
-                    places=np.array([[0, n_fixed + 1]], dtype=np.uint64),
-                    cuts=np.arange(n_master + 1, dtype=np.uint32).reshape(1, -1),
-                    borders=np.arange(n_fixed + 1, dtype=np.uint32).reshape(1, -1),
-                )
-                of_k = entries(tables, grids_of(self._plan[i : i + 1]), self.table, len(self.table.g) - 1)
-                matrices[free, 2 : k_max + 1, n_fixed] = of_k[0, 2:]
-        return np.fmax(matrices[0], matrices[1].T)
+                tables = one_table(self.grid(free, n_fixed)[0], np.arange(n_fixed + 1).reshape(1, -1))
+                yield free, i, tables, grids_of(self._plan[i : i + 1])
 
     def grid(self, free, n_fixed):
         """The records below every corner of the grid with axis number `free` to be merged; fixed and master edges."""
@@ -217,11 +210,8 @@ def _best_grid(grids, entries):
     k, l = np.nonzero(entries == np.nanmax(entries))  # noqa: E741 (the papers' name)
     simplest = np.argmin(k * l)
     k, l = k[simplest], l[simplest]  # noqa: E741
-    if k < l:
-        return _merged_grid(grids, 0, k, l)
-    if k > l:
-        return _merged_grid(grids, 1, l, k)
-    candidates = [_merged_grid(grids, free, k, l) for free in (0, 1)]
+    free_axes = (0, 1) if k == l else (int(k > l),)
+    candidates = [_merged_grid(grids, free, min(k, l), max(k, l)) for free in free_axes]
     return max(candidates, key=lambda grid: _information(grid.counts))
 
 

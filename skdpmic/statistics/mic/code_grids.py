@@ -6,17 +6,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from skdpmic.statistics.grids.limits import finest_merge
-from skdpmic.statistics.grids.partitions import equal_parts, equipartitions, refine
-from skdpmic.statistics.mic.cell_counts import (
-    Cells,
-    Column,
-    RangePlacer,
-    cells_of,
-    edges_of,
-    groups_by_missing,
-    groups_ending,
-)
-from skdpmic.statistics.mic.in_two_groups import labels_in_two, n_columns_of
+from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
+from skdpmic.statistics.mic import cell_counts
+from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import N_MASTER
 from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
 
@@ -62,19 +54,18 @@ def _needed_groupings(B, n_labels):
 # --- Columns placed into cells --------------------------------------------------------------------------------
 
 
-class CodeGrids(RangePlacer):
+class CodeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
     def __init__(self, public):
         self.plan, self.codes, self.groups, self._partitions, self._edges = public
 
-    def _cells(self, lo, hi):
-        edges, first_cell = refine(lo, hi, self._partitions)
-        return np.append(edges, np.nan), (cells_of(first_cell, len(edges) + 1, self._edges), None)
+    def _sides(self, cells):
+        return cells, None
 
     def place_codes(self, codes):
         """Codes as a column."""
-        return Column(codes.astype(np.uint32), None, self.codes)
+        return cell_counts.Column(codes.astype(np.uint32), None, self.codes)
 
 
 def class_grids(n_classes, B, c):
@@ -100,9 +91,11 @@ def _of_labels(n_labels, B, c):
 def _public(plan, groupings):
     """The plan, the cells of codes, the groups, the master partition and its edges; kept, as they are public."""
     codes, ends = _cells_of_codes(groupings)
-    groups = groups_by_missing(groups_ending(plan, ends, [grouping.degrees for grouping in _by_table(groupings)]))
+    degrees = [grouping.degrees for grouping in _by_table(groupings)]
+    groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])
-    return plan, codes, groups, partitions, edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    return plan, codes, groups, partitions, edges
 
 
 class AgainstLabels:
@@ -159,5 +152,5 @@ def _cells_of_codes(groupings):
         neighbours = grouping.groups if _are_neighbours(grouping.groups) else range(grouping.n_groups)
         row[: grouping.n_groups] = np.searchsorted(neighbours, np.arange(grouping.n_groups))
         row[grouping.n_groups] = len(neighbours)
-    cells = Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
+    cells = cell_counts.Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
     return cells, np.arange(n_first, len(groupings) + 1)

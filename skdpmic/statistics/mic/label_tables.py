@@ -1,12 +1,149 @@
-"""MICr of a nominal feature and classes: nothing is merged by the data, so the grids are a few public tables."""
+"""MICr of a nominal feature: its labels in two groups, and its tables against classes. The data merge nothing here.
+
+Of up to 16 codes or classes all groupings in two are looked at; of more, some public ones. So two parts into which a
+numeric feature would be merged are there whatever numbers are given to the labels. Where labels are too many for that,
+the classes are in two groups instead, and tell about as much.
+"""
 
 import math
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
-from skdpmic.statistics.mic.in_two_groups import classes_in_two, labels_in_two
-from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.grids.divisions import cuts, parities
+from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
+
+MOST_ROWS = 16  # of which all groupings in two are looked at, 2**15,
+MOST_COLUMNS = 64  # against that many columns: so it takes a few milliseconds
+_MOST_PARTS = 48  # equal parts of a numeric target
+
+
+def n_columns_of(B):
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than it allows, as the best shows by chance."""
+    return int(min(max(B // 5, 2), _MOST_PARTS))
+
+
+def labels_in_two(n_labels, n_columns, chance=0.0):
+    """The codes of a nominal feature in two groups, against classes or equal parts of a target.
+
+    Parameters
+    ----------
+    n_labels, n_columns : int
+    chance : float, default=0.0
+        As of :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+    return InTwoGroups(Nominal(n_labels).n_parts, n_columns, chance * degrees_in_two(n_labels, n_columns))
+
+
+def classes_in_two(n_labels, n_classes, chance=0.0):
+    """The classes of a target in two groups, against the codes of a nominal feature; parameters likewise."""
+    return InTwoGroups(n_classes, Nominal(n_labels).n_parts, chance * degrees_in_two(n_classes, n_labels))
+
+
+def degrees_in_two(n_rows, n_columns):
+    """Degrees of freedom for which chance is taken off the best grouping in two; of two rows there is only one.
+
+    Measured: so many has the best of all groupings, on average, where rows and columns have nothing to do with each
+    other and are all equally likely.
+    """
+    return (math.sqrt(n_columns - 1) + 2 / 3 * math.sqrt(max(min(n_rows, MOST_ROWS - 2) - 2, 0))) ** 2
+
+
+class InTwoGroups:
+    """The grids of rows in two groups against all columns.
+
+    The largest entry of a fixed family of grids, with two parts on a side each and one public offset
+    (``docs/theory/nominal_missing.md``); a search that may miss it would not be as private.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    offset : float
+        What is taken off n I, in bits.
+    """
+
+    def __init__(self, n_rows, n_columns, offset):
+        self.shape = n_rows, n_columns
+        self.has_all = n_rows <= MOST_ROWS and n_columns <= MOST_COLUMNS
+        self.offset = offset
+
+    @property
+    def n_groupings(self):
+        """How many groupings of the rows are looked at."""
+        n_rows = self.shape[0]
+        return 2 ** (n_rows - 1) - 1 if self.has_all else n_rows + len(_public_groupings(n_rows))
+
+    @property
+    def plan(self):
+        """The table, as a plan of one grid."""
+        return np.array([[self.shape[1], self.shape[1], 2]])
+
+    def count(self, rows, columns):
+        """Records of each row and column: int64, of `shape`."""
+        cells = rows.astype(np.int64) * self.shape[1] + columns
+        return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
+
+    def largest_entry(self, counts, table):
+        """The largest I - o, in [0, 1]."""
+        g, n = table.g, len(table.g) - 1
+        of_columns = counts.sum(axis=0)
+        counts, of_columns = counts[:, of_columns > 0], of_columns[of_columns > 0]
+        if self.has_all:
+            counts = np.ascontiguousarray(counts[counts.any(axis=1)])
+            of_cells = _largest_of_all(counts, of_columns, g, np.zeros(len(of_columns), dtype=np.int64))
+        else:
+            first = np.concatenate([counts, _public_groupings(len(counts)) @ counts])
+            in_first = first.sum(axis=1)
+            of_groups = g[in_first] + g[n - in_first]
+            of_cells = (g[first].sum(axis=1) + g[of_columns - first].sum(axis=1) - of_groups).max()
+        n_mi = of_cells - g[of_columns].sum() + g[n]
+        entry = (n_mi - self.offset * table.scale) / (table.scale * n)
+        return float(min(max(entry, 0.0), 1.0))
+
+
+@lru_cache(maxsize=64)
+def _public_groupings(n_rows):
+    """Besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
+    return np.array([*cuts(n_rows), *parities(n_rows)], dtype=np.int64)
+
+
+@jit
+def _largest_of_all(counts, of_columns, g, first):
+    """The largest sum of g over the cells less that over the two groups, of all groupings of the rows.
+
+    Parameters
+    ----------
+    counts : int64 ndarray of shape (n_rows, n_columns)
+    of_columns : int64 ndarray of shape (n_columns,)
+    g : int64 ndarray
+        Of `EntropyTable`.
+    first : int64 ndarray of shape (n_columns,)
+        Room, of zeros: the records of the first group.
+    """
+    n_rows, n_columns = counts.shape
+    in_all = of_columns.sum()
+    largest = np.int64(0)  # all rows in one group
+    for j in range(n_columns):
+        largest += g[of_columns[j]]
+    largest -= g[in_all]
+    in_first = np.int64(0)
+    # In the order of a Gray code, one row moves each time. The last row stays: which group is the first is no matter.
+    for step in range(1, 1 << max(n_rows - 1, 0)):
+        row = 0
+        while (step >> row) & 1 == 0:
+            row += 1
+        joins = (step >> (row + 1)) & 1 == 0
+        sum_ = np.int64(0)
+        for j in range(n_columns):
+            here = first[j] + counts[row, j] if joins else first[j] - counts[row, j]
+            in_first += here - first[j]
+            first[j] = here
+            sum_ += g[here] + g[of_columns[j] - here]
+        sum_ -= g[in_first] + g[in_all - in_first]
+        largest = max(largest, sum_)
+    return largest
 
 
 class LabelTables:

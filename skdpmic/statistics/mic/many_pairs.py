@@ -80,12 +80,13 @@ def _columns(table, name):
     return [check_column(column, f"column {j} of {name}") for j, column in enumerate(columns)]
 
 
-def _column_bounds(bounds, n_columns, name):
-    """`bounds` as one interval for each column; None, which MICe has, for each."""
+def _placed(statistic, columns, bounds, name):
+    """What the statistic makes of each column, within its interval of `bounds`; None, which MICe has, for each."""
     if bounds is None:
-        return [None] * n_columns
-    lo, hi = check_column_bounds(bounds, n_columns, name)
-    return [check_interval(interval, f"{name} of column {j}") for j, interval in enumerate(zip(lo, hi, strict=True))]
+        return [statistic.column(column, None) for column in columns]
+    pairs = zip(*check_column_bounds(bounds, len(columns), name), strict=True)
+    intervals = [check_interval(pair, f"{name} of column {j}") for j, pair in enumerate(pairs)]
+    return list(map(statistic.column, columns, intervals))
 
 
 def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
@@ -167,11 +168,10 @@ def mic_pairs(
     """
     c = check_statistic(statistic, B, c, bounds, master, correction)
     columns = _columns(X, "X")
-    intervals = _column_bounds(bounds, len(columns), "bounds")
     if len(columns) == 0:
         raise ValueError("X must hold at least one column.")
     shared = _statistic(statistic, len(columns[0]), B, c, master, correction)
-    ready = [shared.column(*pair) for pair in zip(columns, intervals, strict=True)]
+    ready = _placed(shared, columns, bounds, "bounds")
     pairs = list(combinations(range(len(ready)), 2))
     scores = _parallel_scores(shared, ready, ready, pairs, n_jobs)
     if not _is_pandas(X):
@@ -248,14 +248,8 @@ def mic_cross(
         raise ValueError(f"X and Y must have the same number of samples, got {len(X)} and {len(Y)}.")
     x_bounds, y_bounds = _bounds_of_both(bounds)
     shared = _statistic(statistic, len(X), B, c, master, correction)
-    xs = [
-        shared.column(*pair)
-        for pair in zip(x_columns, _column_bounds(x_bounds, len(x_columns), "bounds of X"), strict=True)
-    ]
-    ys = [
-        shared.column(*pair)
-        for pair in zip(y_columns, _column_bounds(y_bounds, len(y_columns), "bounds of Y"), strict=True)
-    ]
+    xs = _placed(shared, x_columns, x_bounds, "bounds of X")
+    ys = _placed(shared, y_columns, y_bounds, "bounds of Y")
     pairs = list(product(range(len(xs)), range(len(ys))))
     scores = _parallel_scores(shared, xs, ys, pairs, n_jobs).reshape(len(xs), len(ys))
     if not (_is_pandas(X) or _is_pandas(Y)):

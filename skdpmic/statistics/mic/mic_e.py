@@ -107,13 +107,19 @@ def largest_of_ways(ways, plan, table):
 
 
 def all_entries(x, y, plan, table):
-    """The equicharacteristic matrix: entry [k, l] for k parts of x and l parts of y, NaN where there is no grid.
+    """The equicharacteristic matrix of two ranked columns."""
+    return entries_of(mass_tables(both_ways(x, y), plan), plan, table)
 
-    Of the two grids with k = l, the better.
+
+def entries_of(counted, plan, table):
+    """The characteristic matrix of what was counted, as by `mass_tables`, in the grids of a plan.
+
+    Entry [k, l] is for k parts of x and l parts of y, NaN where there is no grid; of the two grids with k = l, the
+    better.
     """
-    size = plan[0, 0] + 1  # the first grid's fixed axis has the most parts
-    matrices = np.full((2, size, size), np.nan)
-    for way, first, tables, grids in mass_tables(both_ways(x, y), plan):
+    size = plan[:, 0].max() + 1
+    matrices = np.full((2, size, size), np.nan)  # for either axis merged
+    for way, first, tables, grids in counted:
         of_grids = entries(tables, grids, table, len(table.g) - 1)
         for of_k, (n_fixed, _, k_max) in zip(of_grids, plan[first:], strict=False):
             matrices[way, 2 : k_max + 1, n_fixed] = of_k[2 : k_max + 1]

@@ -10,21 +10,10 @@ from numpy.typing import NDArray
 from skdpmic._utils.arguments import check_pair, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Correction, Master
 from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size
-from skdpmic.statistics.grids.partitions import equipartitions, refine
-from skdpmic.statistics.mic.cell_counts import (
-    Cells,
-    RangePlacer,
-    cells_of,
-    count,
-    edges_of,
-    empty_tables,
-    groups_by_missing,
-    groups_of,
-    missing_first,
-)
+from skdpmic.statistics.grids.partitions import equipartitions
+from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
-from skdpmic.statistics.mic.in_two_groups import labels_in_two, n_columns_of
-from skdpmic.statistics.mic.label_tables import LabelTables
+from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
 from skdpmic.table.nominal import Nominal
 
@@ -101,7 +90,7 @@ def needed_grids(plan):
 # --- Columns placed into cells --------------------------------------------------------------------------------
 
 
-class RangeGrids(RangePlacer):
+class RangeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns, which may have ranges of their own.
 
     Parameters
@@ -117,13 +106,12 @@ class RangeGrids(RangePlacer):
     def __init__(self, B, c, master="reduced", n=0, correction=None):
         self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n, correction)
 
-    def _cells(self, lo, hi):
-        edges, first_cell = refine(lo, hi, self._partitions)
-        common, starts, n_corners = cells_of(first_cell, len(edges) + 1, self._edges)
+    def _sides(self, cells):
+        common, starts, n_corners = cells
         n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
-        free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
-        fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
-        return np.append(edges, np.nan), (free, fixed)
+        free = cell_counts.Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
+        fixed = cell_counts.Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
+        return free, fixed
 
 
 @lru_cache(maxsize=64)
@@ -133,10 +121,10 @@ def continuous_grids(B, c, master="reduced", n=0, correction=None):
     The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
     """
     plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
-    partitions, groups = equipartitions(plan[:, :2]), groups_of(plan, n)
+    partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_of(plan, n)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
-    edges = edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
-    return plan, partitions, groups_by_missing(groups), edges
+    edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
+    return plan, partitions, cell_counts.groups_by_missing(groups), edges
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
@@ -150,13 +138,13 @@ def mic_r_of_columns(ways, groups, table, correction=None):
 
 def _counted(ways, groups):
     """Tables and grids, round by round. A part for missing values is tried after all others, and before them."""
-    ways = [(*way, groups.of(*way).rounds, empty_tables(*way)) for way in ways]
+    ways = [(*way, groups.of(*way).rounds, cell_counts.empty_tables(*way)) for way in ways]
     for i in range(len(groups.complete.rounds)):
         for free, fixed, rounds, tables in ways:
             numbers, rows = rounds[i]
-            yield count(free, fixed, numbers, tables), rows
+            yield cell_counts.count(free, fixed, numbers, tables), rows
             if free.is_incomplete:
-                yield missing_first(tables, numbers, free.free.n_corners), rows
+                yield cell_counts.missing_first(tables, numbers, free.free.n_corners), rows
 
 
 class _Target:

@@ -128,10 +128,8 @@ class GeometricMechanism:
         """`counts`, of any shape, with noise, and truncated to [0, n]: an int64 array."""
         if self.scale == 0:
             return np.array(counts, dtype=np.int64)
-        noisy = np.asarray(counts).astype(object) + discrete_laplace(self.scale, counts.size, random_bytes).reshape(
-            counts.shape
-        )
-        return np.clip(noisy, 0, n).astype(np.int64)
+        noise = discrete_laplace(self.scale, counts.size, random_bytes).reshape(counts.shape)
+        return np.clip(np.asarray(counts).astype(object) + noise, 0, n).astype(np.int64)
 
 
 # --- Scores: all from the noisy table and public numbers ------------------------------------------------------

@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.in_two_groups import labels_in_two, n_columns_of
-from skdpmic.statistics.mic.label_tables import LabelTables
+from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
 from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any

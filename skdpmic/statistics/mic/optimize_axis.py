@@ -140,6 +140,13 @@ class Tables(NamedTuple):
     borders: np.ndarray  # uint32 (n, at least n_fixed + 1), of each fixed part
 
 
+def one_table(below, borders):
+    """A single table of counts below each corner, all of whose rows are master parts; fixed parts at each borders."""
+    cuts = np.arange(len(below), dtype=np.uint32).reshape(1, -1)
+    places = np.array([[0, below.shape[1]]], dtype=np.uint64)
+    return Tables(below.ravel().astype(np.uint32), places, cuts, borders.astype(np.uint32))
+
+
 def largest_entry(counted, most, table, total, chance=0.0):
     """The largest entry (I - o) / log2 min(k, n_fixed) of all merges on several grids, or 0.
 

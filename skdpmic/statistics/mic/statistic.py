@@ -15,7 +15,7 @@ from skdpmic.statistics.mic.mic_r import (
     check_correction,
     largest_rounding_error,
 )
-from skdpmic.statistics.mic.noisy_tables import TableCounter, TableGrids, TableScorer, check_have_ranges, parts_of_range
+from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
@@ -140,10 +140,7 @@ class MicRTables:
 
     def counter(self, target):
         """What counts features in tables with a target."""
-        parts, n_target_parts = target.values, self.n_classes
-        if self.n_classes is None:
-            parts, n_target_parts = parts_of_range(target.values, target.bounds, self.n_parts), self.n_parts
-        return TableCounter(parts, n_target_parts, self.n_parts)
+        return self.counts(target.bounds if self.n_classes is None else None).place(target.values)
 
     def counts(self, target_bounds):
         """What counts features."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
+from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table
 
 _TOTAL = 2**16  # weights become integers of this total, for OptimizeAxis
 
@@ -67,11 +67,6 @@ def _largest_entry(counts, sizes):
     grids = grids_of(np.array([(n_fixed, n_rows, k_max) for n_fixed, k_max in sizes]), borders=np.arange(len(sizes)))
     below = np.zeros((n_rows + 1, n_columns + 1), dtype=np.uint32)
     below[1:, 1:] = counts.cumsum(axis=0).cumsum(axis=1)
-    tables = Tables(
-        below.ravel(),
-        places=np.array([[0, n_columns + 1]], dtype=np.uint64),
-        cuts=np.arange(n_rows + 1, dtype=np.uint32).reshape(1, -1),
-        borders=(np.arange(n_columns + 1) * n_columns // n_fixed[:, np.newaxis]).astype(np.uint32),
-    )
+    tables = one_table(below, np.arange(n_columns + 1) * n_columns // n_fixed[:, np.newaxis])
     table = entropy_table(_TOTAL + counts.size)
     return min(largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1])), 1.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic.table.nominal import Nominal
 
 
@@ -50,8 +51,7 @@ class NullModel:
                 "p_values needs records that are independent of one another, and several rows of a person are not: "
                 f"fit with max_rows_per_group=1, got {self.rows_per_group}."
             )
-        if not isinstance(n_resamples, numbers.Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
-            raise ValueError(f"n_resamples must be an int >= 1, got {n_resamples!r}.")
+        check_whole(n_resamples, "n_resamples")
         p_values, seed = np.empty(len(scores)), _seed_of(random_state)
         for n_labels in np.unique(self.n_labels):
             of_kind = self.n_labels == n_labels

@@ -62,7 +62,7 @@ def strict_ranks(values, keys):
     ascending = values[order]
     if (ascending[1:] == ascending[:-1]).any():
         order = np.lexsort((keys, values))
-    return _inverse(order)
+    return _reordered(np.arange(len(order), dtype=np.int64), order)
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------
@@ -269,10 +269,6 @@ def _reordered(values, places):
     reordered = np.empty_like(values)
     reordered[places] = values
     return reordered
-
-
-def _inverse(order):
-    return _reordered(np.arange(len(order), dtype=np.int64), order)
 
 
 # --- Exact arithmetic -------------------------------------------------------------------------------------------

@@ -1,14 +1,79 @@
-"""Kendall's tau and Spearman's rho of a pair within public strata (``docs/theory/conditional_ranks.md``).
+"""Kendall's tau and Spearman's rho of a pair within public strata, averaged over them; each with its sign, in [-1, 1].
 
-Scores in [-1, 1], with their sign. Noise is added to half of a score above -1, which is in [0, 1] as others are, and
-exact on the grid of the noise once it is rounded down.
+Sums are exact integers, and the sum over strata an exact fraction. Only the last division is rounded: down, to a
+multiple of 2**-52. So half of the score, above -1, that is then rounded down to a grid of 2**-53 or coarser is the
+*exact* one rounded down to it (``docs/theory/conditional_ranks.md``). Noise is added to that half, which is in [0, 1]
+as other scores are.
 """
+
+import math
+from collections import defaultdict
+
+import numpy as np
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
-from skdpmic.statistics.ranks.kernels import check_n_records
+from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient, rank_covariance
 from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
+
+
+def conditional_kendall(x, y, strata):
+    """Kendall's tau-a within strata, the mean of all ``(n_z - 1) tau_z / n_z`` over records: (2 / n) sum S_z / n_z.
+
+    S_z are the concordant less the discordant pairs among the n_z records of a stratum; a pair tied in x or y counts 0.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n_samples,)
+        Finite; at least one record, at most ``MAX_RECORDS``.
+    strata : int ndarray of shape (n_samples,)
+        The stratum of each record.
+
+    Returns
+    -------
+    float
+        In [-1, 1], rounded down to a multiple of 2**-52.
+    """
+    return _mean(x, y, strata, lambda *ranks: 2 * concordance(*ranks), lambda n_z: n_z)
+
+
+def conditional_spearman(x, y, strata):
+    """Spearman's rho-a within strata, of mid-ranks within the stratum, averaged over records: (1 / n) sum n_z rho_z.
+
+    The rho of a single record is 0.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n_samples,)
+        Finite; at least one record, at most ``MAX_RECORDS``.
+    strata : int ndarray of shape (n_samples,)
+        The stratum of each record.
+
+    Returns
+    -------
+    float
+        In [-1, 1], rounded down to a multiple of 2**-52.
+    """
+    return _mean(x, y, strata, lambda *ranks: 3 * rank_covariance(*ranks), lambda n_z: n_z**2 - 1)
+
+
+def _ranks_within(x, y, strata):
+    """The mid-ranks of x and of y within each stratum of at least two records."""
+    order = np.argsort(strata, kind="stable")
+    starts = np.flatnonzero(np.diff(strata[order])) + 1
+    for records in np.split(order, starts):
+        if len(records) > 1:
+            yield mid_ranks(x[records]), mid_ranks(y[records])
+
+
+def _mean(x, y, strata, numerator_of, divisor_of):
+    """The sum over strata of the quotients of ranks within them, over the number of all records."""
+    sums, n = defaultdict(int), len(x)
+    for ranks in _ranks_within(x, y, strata):
+        sums[divisor_of(len(ranks[0]))] += numerator_of(*ranks)
+    common = math.lcm(*sums)
+    numerator = sum(total * (common // divisor) for divisor, total in sums.items())
+    return 2 * quotient(numerator + n * common, 2 * n * common) - 1
 
 
 class _WithinStrata(Statistic):

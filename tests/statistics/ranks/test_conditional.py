@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.mechanisms import to_grid
-from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks, spearman
+from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
 from tests.naive_ranks import naive_conditional_rho, naive_conditional_tau
 from tests.statistics.ranks.test_kernels import KINDS, SIZES, compiled_only, pairs_of
 

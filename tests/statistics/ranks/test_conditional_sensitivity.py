@@ -11,8 +11,8 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from skdpmic.statistics.ranks.conditional import conditional_kendall, conditional_spearman
 from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
+from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
 from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs, with_one_more
 
 SCORES = {"kendall": conditional_kendall, "spearman": conditional_spearman}

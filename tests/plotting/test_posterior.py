@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.statistics.mic.posterior import draw_truths
+from skdpmic.plotting.posterior import draw_truths
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)
