@@ -8,6 +8,7 @@ from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.plotting import StabilityDisplay
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
+from tests.folding import each
 from tests.select_names import SelectNames
 
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 2)}
@@ -122,7 +123,7 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
     assert len(ax.get_xticklabels()) < 7
 
 
-@pytest.mark.parametrize(
+@each(
     "parameters, options, error, message",
     [
         ({"epsilon": np.inf}, {}, ValueError, "finite epsilon"),

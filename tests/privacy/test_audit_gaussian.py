@@ -60,6 +60,7 @@ def test_the_sum_tells_as_much_as_all_scores_together(moves):
 
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
+@pytest.mark.combinations
 def test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(epsilon, delta, n_scores, steps):
     # The sixth that is missing is what the conversion from rho gives away; with more noise than needed more is missing.
     sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
@@ -95,6 +96,7 @@ TOO_SMALL = [for_one_score, with_share(1 / 2), with_share(0.8), at_twice_the_rho
 @pytest.mark.parametrize("broken", TOO_SMALL, ids=["one score", "half", "four fifths", "twice rho", "root of rho"])
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
+@pytest.mark.combinations
 def test_too_little_noise_is_found_out(epsilon, delta, n_scores, steps, broken):
     sigma = broken(epsilon, delta, n_scores, steps)
     assert exact_epsilon(sigma, n_scores, steps, delta) > 1.02 * epsilon

@@ -37,6 +37,7 @@ def spread(cases, slow_cases):
         ],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
     found = [climb_mic_r(0, n, n_steps, numeric_places(B, c, five_positions(0)))]
     for seed in range(1, 4):
@@ -61,6 +62,7 @@ def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
         ],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_r_against_classes(n, n_classes, B, c, n_steps):
     found = [climb_mic_r(seed, n, n_steps, class_places(n_classes, B, c)) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
@@ -85,6 +87,7 @@ def test_no_climb_beats_the_sensitivity_of_mic_r_against_classes(n, n_classes, B
         ],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
     found = [climb_mic_r(seed, n, n_steps, places) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
@@ -99,6 +102,7 @@ def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
         + [(n, B, c, 60_000 // n) for n in (48, 120, 408, 1200) for B, c in ((4, 1), (8, 1), (12.5, 2), (25, 1))],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_e(n, B, c, n_steps):
     found = [climb_mic_e(seed, n, n_steps, B, c) for seed in range(4)]
     assert max(found) <= mic_e_sensitivity(n, B) + ERROR

@@ -248,6 +248,7 @@ def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
     ],
 )
 @ANY_STATISTIC
+@pytest.mark.combinations
 def test_scikit_learns_selectors_take_a_scorer(select, statistic, table):
     """No false discovery at these levels: the noise is that of one seed."""
     scorer = DPMICScorer(statistic=statistic, epsilon=100.0, random_state=0, **UNIT)

@@ -101,6 +101,7 @@ def test_constant_columns_and_targets_score_0(statistic):
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("epsilon", [None, 1.0])
 @pytest.mark.parametrize("n", [4, 5, 6, 9])
+@pytest.mark.combinations
 def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
     x = np.random.default_rng(n).random((n, 3))
     bob = TwoPartyScorer(statistic, epsilon=epsilon, **BOUNDS)
@@ -256,7 +257,7 @@ def test_what_noise_on_counts_makes_of_independent_columns_is_taken_off(statisti
 # --- What is published ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sent():
     return reports_of(SENT, 6.0)  # two of four columns for each record
 

@@ -117,6 +117,7 @@ def test_every_part_of_the_unit_interval_counts_alike():
 
 @pytest.mark.parametrize("key", [("F12", 0.5), ("F5", 0.8)])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.combinations
 def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_classes):
     n = 200_000
     x, y = relationship(*key).sample(n, 0).T
