@@ -191,6 +191,7 @@ def test_small_batches_are_counted_together_and_large_ones_apart(monkeypatch):
         assert sketch.n_samples == 551
 
 
+@pytest.mark.slow
 def test_a_stream_is_never_in_memory_as_a_whole():
     """200 batches of 2**16 rows take 210 MB together; three or four of them are in memory."""
     n_batches, n = 200, 2**16

@@ -54,6 +54,7 @@ def gaps(said, chosen):
 
 
 @pytest.mark.parametrize("release", ["scores", pytest.param("names", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_features_are_chosen_as_often_as_is_said(release):
     """3,000 features of any score; beyond 4 standard errors once in 16,000. Scores taken for the truth fail."""
     assert np.abs(gaps(*said_and_chosen(release))).max() < 4

@@ -141,6 +141,7 @@ def test_all_scores_of_the_audited_neighbours_move_by_nearly_the_sensitivity():
 
 @seeded
 @pytest.mark.parametrize("n_features, n_runs", [(4, 30), pytest.param(10, 120, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_three_quarters_of_it(n_features, n_runs):
     # alpha = 1e-2, 2,000 to 12,000 joint releases of each neighbour, fixed seed. What it means in epsilon: next test.
     share = separation(n_features, n_runs) / CLAIMED

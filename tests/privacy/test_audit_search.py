@@ -113,6 +113,7 @@ TOO_SMALL = {"half": (1 / 2, 1), "nine tenths": (0.9, 1), "for a quarter more re
 
 
 @pytest.mark.parametrize("name", TOO_SMALL)
+@pytest.mark.slow
 def test_climbs_beat_a_sensitivity_that_is_too_small(name):
     factor, more = TOO_SMALL[name]
     for n in (10, 60, 200):
@@ -124,6 +125,7 @@ def test_climbs_beat_a_sensitivity_that_is_too_small(name):
 
 
 @pytest.mark.parametrize("too_small", [lambda n, B: mic_e_sensitivity(n, B) / 2, lambda n, B: mic_r_sensitivity(n)])
+@pytest.mark.slow
 def test_climbs_beat_a_sensitivity_of_mic_e_that_is_too_small(too_small):
     for n, B, c in [(40, 4, 1), (120, 8, 1), (120, 12.5, 2)]:
         assert climb_mic_e(0, n, 100, B, c) > too_small(n, B)

@@ -87,6 +87,7 @@ def test_p_values_know_of_the_noise(statistic, mechanism, table):
     assert (p_values <= 1.1 * law.sf(0.9 - 0.3)).all()
 
 
+@pytest.mark.slow
 def test_without_noise_p_values_are_those_of_a_permutation_test(table):
     X, y = table
     scorer = DPMICScorer(statistic="chatterjee", epsilon=math.inf).fit(X, y)

@@ -168,6 +168,7 @@ def test_the_automatic_choice_is_within_15_percent_of_the_grid_for_many_records(
 @pytest.mark.parametrize(
     "n, epsilon, most", [(1000, 0.1, 0.115), (1000, 1.0, 0.039), (5000, 0.1, 0.036), (5000, 1.0, 0.019)]
 )
+@pytest.mark.slow
 def test_with_a_correction_the_private_score_is_nearer_to_mic_at_less_work(n, epsilon, most):
     # Without: 0.123, 0.054, 0.039 and 0.024. Fresh samples, which no choice has seen.
     corrected = automatic(n, epsilon, 0)
