@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy import noise
+from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
 
 
@@ -37,6 +38,25 @@ def pytest_fixture_setup(fixturedef, request):
 def pytest_runtest_call(item):
     with noise_of(item.name) if "unseeded" not in item.keywords else nullcontext():
         return (yield)
+
+
+IS_IN_COVER = pytest.StashKey[bool]()  # known from the first call, as benchmarks have a conftest of their own
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of combinations of values, those beyond a covering selection are slow, before slow tests are deselected."""
+    of_functions = {}
+    for item in items:
+        is_new = IS_IN_COVER not in item.stash and not item.get_closest_marker("slow")
+        if is_new and item.get_closest_marker("combinations"):
+            of_functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for combinations in of_functions.values():
+        kept = cover(combinations)
+        for item in combinations:
+            item.stash[IS_IN_COVER] = item in kept
+            if item not in kept:
+                item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

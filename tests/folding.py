@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 
 
 def each(names, values):
@@ -33,3 +34,31 @@ def each(names, values):
         return of_all
 
     return fold
+
+
+def cover(items):
+    """The tests that stay in the fast set, of one function's for all combinations of its parameters' values.
+
+    Each value of each ``parametrize`` is in at least one of them; of several that add as many values, the one is taken
+    that brings together most values which were in no test together.
+    """
+    values = {item: _values(item) for item in items}
+    wanted, together, kept = set().union(*values.values()), set(), []
+    while wanted:
+
+        def worth(item, wanted=frozenset(wanted)):
+            pairs = itertools.combinations(values[item], 2)
+            return sum(value in wanted for value in values[item]), sum(pair not in together for pair in pairs)
+
+        best = max(values, key=worth)
+        kept.append(best)
+        wanted -= {*values[best]}
+        together.update(itertools.combinations(values.pop(best), 2))
+    return kept
+
+
+def _values(item):
+    """The values of one test, by the arguments that each ``parametrize`` names, as they are the same objects in all."""
+    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    names = [name.replace(" ", "").split(",") if isinstance(name, str) else name for name in names]
+    return [(*of_one, *(id(item.callspec.params[name]) for name in of_one if name)) for of_one in names]

@@ -21,6 +21,7 @@ from skdpmic.datasets import (
     relationship,
 )
 from skdpmic.datasets.relationships import generating_points
+from tests.folding import each
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
 ALL_KEYS = list(product(RELATIONSHIPS, R2_LEVELS))
@@ -88,6 +89,7 @@ def visible_length(function, start, end):
 
 @pytest.mark.parametrize("name", RELATIONSHIPS)
 @pytest.mark.parametrize("r2", [None, 0.1, 0.9])
+@pytest.mark.combinations
 def test_samples_lie_in_the_unit_square(name, r2):
     x, y = make_relationship(name, n_samples=1000, r2=r2, random_state=0)
     assert x.shape == y.shape == (1000,)
@@ -144,7 +146,7 @@ def test_every_distribution_has_its_value():
     assert all(0 < value <= 1 for value in load_mic_star().values())
 
 
-@pytest.mark.parametrize("name", RELATIONSHIPS)
+@each("name", RELATIONSHIPS)
 def test_mic_star_grows_with_r2(name):
     values = load_mic_star()
     assert all(np.diff([values[name, r2] for r2 in R2_LEVELS]) > 0)

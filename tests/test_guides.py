@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from sklearn import config_context
 
+from tests.folding import each
+
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
 NUMBER = re.compile(r"\d+\.\d+")
@@ -83,7 +85,7 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
         assert names["display"].frequencies.shape == (7, 30)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each("page", PAGES)
 def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
     if any(PRIVATE_CALL.search(code) for code, *_ in blocks(page)):
         assert SNIPPET in text_of(page)
@@ -92,7 +94,7 @@ def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
 EXAMPLES = sorted((DOCS.parent / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+@each("example", EXAMPLES)
 def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
     code = example.read_text("utf-8")
     if "\n# %%" in code and PRIVATE_CALL.search(code):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import skdpmic
+from tests.folding import each
 from tests.public import NAMES, PACKAGES
 
 SUBMODULES = ["causal", "correlation", "counting", "datasets", "plotting", "two_party"]
@@ -38,7 +39,7 @@ def test_the_submodules_are_public():
     assert [package.__name__ for package in PACKAGES] == ["skdpmic", *(f"skdpmic.{name}" for name in SUBMODULES)]
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+@each("package", PACKAGES)
 def test_type_checkers_and_users_see_the_same_names(package):
     (listed,) = (
         ast.literal_eval(node.value)
@@ -48,7 +49,7 @@ def test_type_checkers_and_users_see_the_same_names(package):
     assert sorted(listed) == package.__all__ == sorted(name for of, name, _ in IMPORTS if of is package)
 
 
-@pytest.mark.parametrize("package, name, module", IMPORTS, ids=lambda value: getattr(value, "__name__", value))
+@each("package, name, module", IMPORTS)
 def test_every_name_is_what_the_stub_says(package, name, module):
     public = getattr(package, name)
     assert public is getattr(importlib.import_module(module), name)
@@ -87,6 +88,7 @@ def test_a_name_imports_what_it_needs_only():
     assert not after & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
 
 
+@pytest.mark.slow
 def test_names_of_submodules_are_there_after_the_package_alone_is_imported():
     code = "import skdpmic; print(skdpmic.causal.PrivatePC.__name__, skdpmic.counting.merge_all.__name__)"
     assert in_new_process(code).split() == ["PrivatePC", "merge_all"]
@@ -99,7 +101,7 @@ def test_a_star_brings_all_names(package):
     assert in_new_process(code).split() == package.__all__
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+@each("package", PACKAGES)
 def test_help_lists_all_names(package):
     page = pydoc.plain(pydoc.render_doc(package))
     assert [name for name in package.__all__ if name not in page] == []

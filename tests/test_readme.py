@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from skdpmic import dp_mic_regression
+from tests.folding import each
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -73,7 +74,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each("page", PAGES)
 def test_links_within_the_project_lead_to_files(page):
     for link in re.findall(r"\]\((?!https?:|/)([^)#]+)", (ROOT / page).read_text(encoding="utf-8")):
         assert ((ROOT / page).parent / link).exists(), link

@@ -5,8 +5,7 @@ import runpy
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
+from tests.folding import each
 from tests.public import NAMES, PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -31,13 +30,13 @@ def test_every_name_in_the_reference_is_there():
         assert hasattr(import_module(package), name), path
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@each("page", PAGES)
 def test_links_from_the_top_of_the_site_lead_to_pages(page):
     for link in re.findall(r"\]\(/([^)#]+)", page.read_text(encoding="utf-8")):
         assert (DOCS / link).exists(), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@each("page", PAGES)
 def test_pictures_have_alternative_texts(page):
     assert "![](" not in page.read_text(encoding="utf-8")
 

@@ -4,9 +4,8 @@ import inspect
 import typing
 from pathlib import Path
 
-import pytest
-
 import skdpmic
+from tests.folding import each
 from tests.public import NAMES
 
 
@@ -44,7 +43,7 @@ def test_there_is_something_to_check():
     assert (Path(skdpmic.__file__).parent / "py.typed").exists()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_every_argument_and_result_has_a_type(name):
     function = inspect.unwrap(FUNCTIONS[name])
     if "<locals>" in function.__qualname__ or function.__qualname__.startswith("__create_fn__"):

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from benchmarks.population import mic_star
+from tests.folding import each
 from tests.naive import naive_largest_entry
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
@@ -44,6 +45,7 @@ def naive_mic_star(centers, sigma, weights, bounds, n_master, n_fixed):
 @pytest.mark.parametrize("n_master, n_fixed", [(2, 2), (7, 2), (4, 7), (6, 9)])
 @pytest.mark.parametrize("bounds", [UNIT, ((-0.5, 1.2), (0.2, 0.9))])
 @pytest.mark.parametrize("sigma", [0.1, 0.3])
+@pytest.mark.combinations
 def test_equals_the_definition_by_brute_force(n_master, n_fixed, bounds, sigma):
     rng = np.random.default_rng(n_master)
     centers, weights = rng.uniform(-0.1, 1.1, size=(5, 2)), rng.random(5)
@@ -104,7 +106,7 @@ def test_larger_master_partitions_hardly_matter():
         assert mic_star(centers, sigma, n_master=520, n_fixed=720) == pytest.approx(value, abs=0.003)
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, message",
     [
         ({"centers": [0.5, 0.5]}, "centers"),

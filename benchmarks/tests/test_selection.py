@@ -61,6 +61,7 @@ def climb(change, n, seed, n_steps):
 @pytest.mark.parametrize("n_classes", [None, 2])
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("n, n_steps", [(11, 100), pytest.param(15, 1500, marks=pytest.mark.slow)])
+@pytest.mark.combinations
 def test_no_climb_beats_the_sensitivity_of_what_is_compared(name, n, n_steps, n_classes):
     """The scores of the benchmark, with the sensitivity that its noise is for; a quarter of it is found at least."""
     statistic = STATISTICS[name]

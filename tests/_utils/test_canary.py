@@ -197,6 +197,7 @@ WAYS = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.combinations
 def test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it(way, table):
     refuses(WAYS[way], TABLES[table]())
 
@@ -256,6 +257,7 @@ WAYS_OF_TARGETS = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("way", WAYS_OF_TARGETS)
+@pytest.mark.combinations
 def test_a_column_that_cannot_be_read_is_refused_without_a_word_of_it(way, target):
     refuses(WAYS_OF_TARGETS[way], TARGETS[target]())
 

@@ -21,6 +21,7 @@ from skdpmic import (
 )
 from skdpmic._utils.errors import public_messages, without_data
 from skdpmic.counting import RangeGridSketch
+from tests.folding import each
 
 N = 20
 SECRET = "8675309"
@@ -165,6 +166,7 @@ PAIR_READERS = {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("read", TABLE_READERS.values(), ids=TABLE_READERS)
 @pytest.mark.parametrize("table", BAD_TABLES.values(), ids=BAD_TABLES)
+@pytest.mark.combinations
 def test_no_error_of_a_table_quotes_it(read, table, ledger):
     assert_nothing_is_quoted(lambda: read(table, Y, ledger=ledger))
 
@@ -172,6 +174,7 @@ def test_no_error_of_a_table_quotes_it(read, table, ledger):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("read", TABLE_READERS.values(), ids=TABLE_READERS)
 @pytest.mark.parametrize("values", (BAD_VALUES | MISSING).values(), ids=BAD_VALUES | MISSING)
+@pytest.mark.combinations
 def test_no_error_of_a_target_quotes_it(read, values, ledger):
     assert_nothing_is_quoted(lambda: read(X, values, ledger=ledger))
 
@@ -186,6 +189,7 @@ def test_no_error_of_a_dataframe_quotes_it(column, ledger):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("read", PAIR_READERS.values(), ids=PAIR_READERS)
 @pytest.mark.parametrize("values", (BAD_VALUES | MISSING).values(), ids=BAD_VALUES | MISSING)
+@pytest.mark.combinations
 def test_no_error_of_a_pair_quotes_it(read, values, ledger):
     assert_nothing_is_quoted(lambda: read(values, Y, ledger))
     assert_nothing_is_quoted(lambda: read(Y, values, ledger))
@@ -259,7 +263,7 @@ def test_memory_that_runs_out_is_no_error_of_the_data():
         without_data(fails(MemoryError("Unable to allocate")))
 
 
-@pytest.mark.parametrize(
+@each(
     "message, told",
     [
         (f"Found array with dim 3 of patient {SECRET}", []),
@@ -281,7 +285,7 @@ def test_of_an_unknown_error_only_known_words_are_told(message, told):
     assert bool(words) if told is True else words == told
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "Found array with 0 sample(s) (shape=(0, 3)) while a minimum of 1 is required by Ridge",

@@ -29,6 +29,7 @@ from skdpmic import (
 from skdpmic._utils.no_cache import never_cached
 from skdpmic.counting import RangeGridSketch
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+from tests.folding import each
 from tests.public import NAMES
 from tests.select_names import SelectNames
 
@@ -135,6 +136,7 @@ HIDDEN = {
 @pytest.mark.parametrize("is_fitted", [False, True], ids=["new", "fitted"])
 @pytest.mark.parametrize("function, hide", HIDDEN.values(), ids=HIDDEN)
 @pytest.mark.parametrize("kind", [DPMICScorer, partial(DPMICSelector, k=1)], ids=["scorer", "selector"])
+@pytest.mark.combinations
 def test_a_cached_function_fits_the_estimator_that_it_is_given_each_time(
     kind, function, hide, is_fitted, memory, ledger
 ):
@@ -174,10 +176,10 @@ def test_a_cached_private_search_chooses_each_time(memory, ledger):
 # --- What the nonce leaves as it was ---------------------------------------------------------------------------------
 
 ESTIMATORS = [
-    DPMICScorer(**PUBLIC),
-    DPMICScorer(**PUBLIC).fit(X, Y),
-    DPMICSelector(k=1, **PUBLIC).fit(X, Y),
-    PrivateGridSearch(Ridge(), {"alpha": [0.1, 1.0]}).fit(X, Y),
+    lambda: DPMICScorer(**PUBLIC),
+    lambda: DPMICScorer(**PUBLIC).fit(X, Y),
+    lambda: DPMICSelector(k=1, **PUBLIC).fit(X, Y),
+    lambda: PrivateGridSearch(Ridge(), {"alpha": [0.1, 1.0]}).fit(X, Y),
 ]
 
 
@@ -186,8 +188,9 @@ def saved_and_loaded(estimator, tmp_path):
     return joblib.load(tmp_path / "estimator")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=["new", "scorer", "selector", "search"])
-def test_copies_have_the_same_attributes_and_no_others(estimator, tmp_path):
+@pytest.mark.parametrize("make", ESTIMATORS, ids=["new", "scorer", "selector", "search"])
+def test_copies_have_the_same_attributes_and_no_others(make, tmp_path):
+    estimator = make()
     ways = [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e)), lambda e: saved_and_loaded(e, tmp_path)]
     for way in (*ways, lambda e: ways[2](ways[2](e))):
         other = way(estimator)
@@ -197,8 +200,9 @@ def test_copies_have_the_same_attributes_and_no_others(estimator, tmp_path):
     assert repr(clone(estimator).get_params()) == repr(estimator.get_params())
 
 
-@pytest.mark.parametrize("private", [*ESTIMATORS, *FUNCTIONS], ids=str)
-def test_no_two_hashes_agree(private):
+@each("make", [*ESTIMATORS, *(lambda function=function: function for function in FUNCTIONS)])
+def test_no_two_hashes_agree(make):
+    private = make()
     assert len({joblib.hash(private) for _ in range(20)}) == 20
     assert len({joblib.hash([1, {"a": (private,)}]) for _ in range(20)}) == 20
 

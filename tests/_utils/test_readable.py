@@ -32,6 +32,7 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.dates import seconds
 from skdpmic.table.values import as_numbers
+from tests.folding import each
 from tests.select_names import SelectNames
 
 N = 40
@@ -154,6 +155,7 @@ def in_y(read, column, ledger):
 
 @pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
 @pytest.mark.parametrize("place", [in_X, in_y])
+@pytest.mark.combinations
 def test_dates_of_every_type_are_refused_where_bounds_are_numbers(column, place, ledger):
     place(READERS["scorer"], column, ledger)
 
@@ -199,7 +201,7 @@ def test_dates_of_every_type_are_scored_as_their_seconds_are(name):
     assert pieces.partial_fit(frame[9:], X[9:, 0]).publish().scores_.tolist() == expected.scores_.tolist()
 
 
-@pytest.mark.parametrize("name", OF_DATES)
+@each("name", OF_DATES)
 def test_targets_of_dates_are_scored_as_their_seconds_are(name):
     column, public = OF_DATES[name], {"epsilon": math.inf, "bounds": (0, 1), "B": 9}
     expected = DPMICScorer(target_bounds=(0, 172_800), **public).fit(X, seconds_in(column)).scores_
@@ -251,6 +253,7 @@ def test_missing_dates_are_a_part_of_their_own():
 
 @each_pair_reader
 @pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
+@pytest.mark.combinations
 def test_every_reader_of_pairs_refuses_dates(read, column, ledger):
     advice = ".*subtract a public date and divide by"
     match = "x must hold numbers, got dates or durations" + advice
@@ -258,7 +261,7 @@ def test_every_reader_of_pairs_refuses_dates(read, column, ledger):
     assert_refused(read, Y, column, ledger=ledger, error=ValueError, match="y" + match.removeprefix("x"))
 
 
-@pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
+@each("column", DATE_COLUMNS.values())
 def test_pairs_of_columns_refuse_dates_by_name(column):
     for call in (lambda: mic_pairs(frame_with(column)), lambda: mic_cross(frame_with(column), X)):
         with pytest.raises(ValueError, match=r"X must hold numbers, got dates or durations in columns \['admitted'\]"):
@@ -336,7 +339,7 @@ def test_one_row_with_nanoseconds_moves_nothing_that_is_scored():
     assert 0 <= read[1][-1] - read[0][-1] < 1e-6
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 2**40 + 1, -(2**40) - 1, 1_700_000_000])
+@each("value", [0, 1, -1, 2**40 + 1, -(2**40) - 1, 1_700_000_000])
 def test_an_instant_has_the_same_seconds_in_every_unit(value):
     whole = np.array([value]).astype("M8[s]")
     units = ("s", "ms", "us", "2s", "500ms") if abs(value) > 2**34 or value % 2 else ("s", "ms", "us", "ns", "2s")
@@ -418,6 +421,7 @@ MASKED_Y = np.ma.array(Y, mask=Y > 0.5)
 
 @each_reader
 @pytest.mark.parametrize("table", [MASKED, list(MASKED), np.ma.array(X)], ids=["array", "rows", "nothing hidden"])
+@pytest.mark.combinations
 def test_masked_tables_are_refused(read, table, ledger):
     match = r"X must not be a masked array, whose hidden values would be read: pass X.filled\(value\)"
     assert_refused(read, table, Y, ledger=ledger, error=TypeError, match=match)
@@ -478,6 +482,7 @@ def test_repeated_names_of_a_sketch_are_refused():
 
 @each_reader
 @pytest.mark.parametrize("library", [pandas, polars])
+@pytest.mark.combinations
 def test_tables_without_columns_are_refused(read, library, ledger):
     table = pandas.DataFrame(index=range(N)) if library is pandas else polars.DataFrame()
     y = Y[: len(table)]
@@ -488,6 +493,7 @@ def test_tables_without_columns_are_refused(read, library, ledger):
 
 
 @pytest.mark.parametrize("dispatch", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
 def test_arrays_of_any_namespace_are_scored_as_those_of_numpy(dispatch):
     pytest.importorskip("array_api_strict")
     code = f"""

@@ -17,6 +17,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.two_party import RandomizedResponse
+from tests.folding import each
 from tests.select_names import SelectNames
 
 N, D = 400, 30
@@ -109,7 +110,7 @@ def test_a_fitted_estimator_shows_its_release_below_the_diagram_of_scikit_learn(
     assert estimator._repr_mimebundle_()["text/plain"] == repr(estimator)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@each("name", ESTIMATORS)
 def test_an_unfitted_estimator_shows_the_diagram_only(name):
     unfitted = clone(ESTIMATORS[name])
     assert "sk-top-container" in unfitted._repr_html_()
@@ -289,6 +290,7 @@ BROKEN = [
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon", "bounds", "target_bounds"])
 @pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
+@pytest.mark.combinations
 def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
     fit.set_params(random_state=None, epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))

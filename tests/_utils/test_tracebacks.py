@@ -59,6 +59,7 @@ def test_the_whole_text_holds_the_error_that_another_came_from():
 
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.combinations
 def test_no_traceback_of_bad_data_holds_a_value(call, bad):
     with pytest.raises((ValueError, TypeError)) as caught:
         CALLS[call](*BAD[bad])

@@ -218,6 +218,7 @@ def test_a_purpose_that_is_no_text_is_refused(ledger, purpose):
 
 
 @pytest.mark.skipif("spawn" not in multiprocessing.get_all_start_methods(), reason="no processes here")
+@pytest.mark.slow
 def test_a_worker_writes_the_purpose_that_it_was_given(ledger):
     report = ledger.for_purpose("report")
     worker = multiprocessing.get_context("spawn").Process(target=fit_scorer, args=(report,))

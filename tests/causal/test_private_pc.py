@@ -380,6 +380,7 @@ WRONG = [
 
 @pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize("change, message", WRONG)
+@pytest.mark.combinations
 def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     private = PrivatePC().fit(X) if is_fitted else PrivatePC()

@@ -122,6 +122,7 @@ def test_a_budget_that_is_next_to_nothing_overflows_nothing():
 
 @pytest.mark.parametrize("scale", [1, 3, 10**4])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.combinations
 def test_margins_cover_as_often_as_they_say(scale, confidence):
     # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
     mechanism = NoisyTwoWayTables(scale**2, sizes=(2, 2), n=100)

@@ -244,6 +244,7 @@ def mean_r2(make, n, n_tables):
 @pytest.mark.parametrize(
     "n, n_tables, least", [(3000, 12, 0.64), pytest.param(10_000, 8, 0.71, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_of_parents_with_near_copies_it_finds_more_than_the_best_single_features(n, n_tables, least):
     # Fixed seeds. Over many tables the mean is 0.67 at 3,000 rows and 0.718 at 10,000 (benchmarks/results/forward.csv).
     noise = np.random.RandomState(0)

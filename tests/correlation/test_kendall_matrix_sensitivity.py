@@ -204,6 +204,7 @@ def test_infinite_epsilon_adds_no_noise():
 
 @pytest.mark.parametrize("scale", [1, 3, 10**5])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.combinations
 def test_margins_cover_as_often_as_they_say(scale, confidence):
     # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
     mechanism = NoisyConcordances(scale, n_pairs=10**7)

@@ -104,6 +104,7 @@ CLASSES += (PrivateCorrelation, PrivateForwardSelector, concordance.NoisyConcord
 
 @pytest.mark.parametrize("before", ["new", "fitted"])
 @pytest.mark.parametrize("make", [*KINDS[:2], PrivatePC])
+@pytest.mark.combinations
 def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(make, before):
     X, y = neighbours()[0]
 

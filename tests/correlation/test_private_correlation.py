@@ -281,6 +281,7 @@ def assert_refused(estimator, table, error, message, ledger):
 @pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 @pytest.mark.parametrize("change, message", WRONG)
+@pytest.mark.combinations
 def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, kind, is_fitted, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():

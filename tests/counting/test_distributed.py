@@ -93,6 +93,7 @@ WAYS = ["array", "one chunk", "frame", "unknown lengths", "empty partitions"]
         partial(DPMICScorer, mechanism="geometric", B=16, c=2, **PUBLIC),
     ],
 )
+@pytest.mark.combinations
 def test_fit_of_a_collection_is_fit_of_its_rows(way, make):
     X, y = collections(*table())[way]
     fitted = make(random_state=0).fit(X, y)

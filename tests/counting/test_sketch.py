@@ -22,6 +22,7 @@ from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableGrids
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import map_features
+from tests.folding import each
 from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -64,6 +65,7 @@ def sketched(kind, how="whole", seed=0):
 
 @pytest.mark.parametrize("how", CHUNKINGS)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.combinations
 def test_any_chunking_order_and_merge_tree_gives_the_same_counts(kind, how):
     [whole] = sketched(kind)
     pieces = sketched(kind, how, seed=1)
@@ -219,6 +221,7 @@ def published(estimator):
 @seeded
 @pytest.mark.parametrize("target", [CONTINUOUS, DISCRETE], ids=["continuous", "discrete"])
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.combinations
 def test_for_one_seed_all_ways_publish_the_same(name, target):
     X, y = table("classes" in target)
     make = partial(ESTIMATORS[name], random_state=0, **target)
@@ -413,7 +416,7 @@ BAD_CHUNKS = [
 ]
 
 
-@pytest.mark.parametrize("X, y, message", BAD_CHUNKS)
+@each("X, y, message", BAD_CHUNKS)
 def test_a_bad_chunk_is_refused_without_quoting_it_and_changes_nothing(X, y, message):
     [sketch] = sketched(KINDS[0])
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(*table())
@@ -467,7 +470,7 @@ def test_an_interrupted_update_is_noticed(monkeypatch):
     assert sketch.empty().update(*table()) == whole
 
 
-@pytest.mark.parametrize(
+@each(
     "change, names",
     [
         ({"B": 21}, "B"),
@@ -490,7 +493,7 @@ def test_merging_names_the_public_parameters_that_differ(change, names):
         here.merge(X)
 
 
-@pytest.mark.parametrize(
+@each(
     "bad, message",
     [
         ({"B": 0.6}, "B must be a number >= 4 in a sketch"),
@@ -588,7 +591,7 @@ def test_labels_of_another_type_are_other_classes():
 # --- What shows ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_repr_shows_no_counts_and_says_how_sensitive_a_sketch_is(kind):
     [sketch] = sketched(kind)
     assert repr(sketch) == str(sketch) == "<RangeGridSketch of 500 records and 4 features, as sensitive as the data>"

@@ -15,6 +15,7 @@ import pytest
 
 from skdpmic import DPMICScorer
 from skdpmic.counting import RangeGridSketch
+from tests.folding import each
 
 N, D = 300, 4
 NUMBERS = {"bounds": (0, 1), "n_features": D, "target_bounds": (0, 1), "B": 12, "c": 2}
@@ -73,6 +74,7 @@ def good():
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("as_type", [bytes, bytearray, memoryview])
+@pytest.mark.combinations
 def test_a_sketch_comes_back_as_it_was(kind, as_type):
     for sketch in (RangeGridSketch(**kind), counted(kind)):
         data = sketch.to_bytes()
@@ -122,9 +124,7 @@ def test_equal_sketches_have_equal_bytes(here, there):
     assert RangeGridSketch.from_bytes(there.to_bytes()).to_bytes() == here.to_bytes()
 
 
-@pytest.mark.parametrize(
-    "classes", [[0, 1], [False, True], [0.5, 1.5], ["a", "b"], [b"a", b"\xff"], [2**63, 2**64 - 1]]
-)
+@each("classes", [[0, 1], [False, True], [0.5, 1.5], ["a", "b"], [b"a", b"\xff"], [2**63, 2**64 - 1]])
 def test_labels_of_any_type_come_back(classes):
     sketch = RangeGridSketch(**CLASSES | {"classes": classes})
     again = RangeGridSketch.from_bytes(sketch.to_bytes())

@@ -12,6 +12,7 @@ import pytest
 from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, count_stream, streams
 from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.folding import each
 from tests.select_names import SelectNames
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -73,6 +74,7 @@ def _table_of(batch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("rows", [40, 2**17])
+@pytest.mark.combinations
 def test_every_engine_gives_the_same_bytes(engine, rows, folder, monkeypatch):
     """DuckDB, Polars and pyarrow; PySpark and Ray are in ``test_clusters.py``."""
     monkeypatch.setattr(streams, "_ROWS", rows)
@@ -96,6 +98,7 @@ BY = {
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.combinations
 def test_targets_of_every_kind_are_counted(target, by):
     frame = mixed_table()
     sketch = count_stream(empty_sketch(target), BY[by](of_target(frame, target)), target=target)
@@ -124,7 +127,7 @@ def by_arrow(frame):
     return pyarrow.RecordBatchReader.from_stream(frame)
 
 
-@pytest.mark.parametrize("text", TEXT)
+@each("text", TEXT)
 def test_text_in_every_layout_is_counted(text):
     labels = np.random.default_rng(0).choice(["a", "b", "z", None], 90).tolist()
     frame = pyarrow.table({"s": labels, "y": ["yes", "no", "no"] * 30})
@@ -188,6 +191,7 @@ def test_small_batches_are_counted_together_and_large_ones_apart(monkeypatch):
         assert sketch.n_samples == 551
 
 
+@pytest.mark.slow
 def test_a_stream_is_never_in_memory_as_a_whole():
     """200 batches of 2**16 rows take 210 MB together; three or four of them are in memory."""
     n_batches, n = 200, 2**16
@@ -254,7 +258,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@each("what", REFUSED)
 def test_a_stream_that_does_not_fit_is_refused_without_quoting_it(what):
     stream, message = REFUSED[what]
     empty = small_sketch()
@@ -295,7 +299,7 @@ def test_errors_of_a_python_iterable_are_its_own():
         count_stream(small_sketch(), rows(), target="y")
 
 
-@pytest.mark.parametrize("stream", [np.zeros((3, 3)), 3, None, "abc", {"a": 1}, [1], polars.Series([1.0])])
+@each("stream", [np.zeros((3, 3)), 3, None, "abc", {"a": 1}, [1], polars.Series([1.0])])
 def test_what_is_no_stream_is_refused(stream):
     with pytest.raises(TypeError, match="stream must be a dataframe, a LazyFrame of Polars, something with __arrow_c_"):
         count_stream(small_sketch(), stream, target="y")

@@ -29,6 +29,7 @@ def share_in_trials(true, noise, k, law, n_trials, random):
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.4])
+@pytest.mark.combinations
 def test_the_chance_is_that_of_simulated_choices(name, scale):
     # 20,000 trials of 3 features: a standard error of 0.002, and as much from representing a law by few values.
     random, law = np.random.default_rng(1), LAWS[name](scale=scale)
@@ -40,6 +41,7 @@ def test_the_chance_is_that_of_simulated_choices(name, scale):
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("n_features, k", [(1, 1), (2, 1), (10, 1), (10, 4), (10, 9), (100, 5)])
+@pytest.mark.combinations
 def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
     random, others = np.random.default_rng(2), max(n_features, 2) - 1
     for scale in (0.1, 0.5, 3.0):
@@ -57,6 +59,7 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
     "n_features, k",
     [(2, 1), (10, 4), pytest.param(10, 9, marks=pytest.mark.slow), pytest.param(60, 5, marks=pytest.mark.slow)],
 )
+@pytest.mark.combinations
 def test_a_perfect_score_is_missed_as_often_as_said_where_noise_is_drawn_for_each_choice(name, n_features, k):
     random = np.random.default_rng(2)
     for scale in (0.1, 0.5, 3.0):

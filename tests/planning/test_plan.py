@@ -20,6 +20,7 @@ from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
+from tests.folding import each
 from tests.select_names import SelectNames
 
 SHAPE = {"n_samples": 5000, "n_features": 30}
@@ -181,7 +182,7 @@ def released_by(estimator):
     return estimator.mechanism_ if hasattr(estimator, "mechanism_") else estimator.mechanism
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@each("estimator", ESTIMATORS)
 def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
     X, y = table()
     plan = estimator.plan(*X.shape)
@@ -331,7 +332,7 @@ def test_whole_numbers_of_numpy_are_planned_for_as_those_of_python():
     assert str(scorer.plan(np.int64(30_000_000), np.int64(10))) == str(scorer.plan(30_000_000, 10))
 
 
-@pytest.mark.parametrize("changed, message", BAD)
+@each("changed, message", BAD)
 def test_what_is_not_as_described_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         plan_release(**(GOOD | changed))

@@ -79,6 +79,7 @@ def hatched(display):
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("scale", [0.4, 3.0, 41.5])
+@pytest.mark.combinations
 def test_a_cell_is_hatched_if_noise_alone_makes_so_much_of_nothing(pyplot, scale, confidence):
     """The reach is that of the law, of P(noise = m) proportional to exp(-|m| / scale), summed term by term."""
     counts = np.arange(300).reshape(15, 20)
@@ -183,6 +184,7 @@ def written_at(axis):
 
 @pytest.mark.parametrize("side", ["x", "y"])
 @pytest.mark.parametrize("kind", SIDES)
+@pytest.mark.combinations
 def test_each_kind_of_bounds_is_drawn_in_its_own_units(pyplot, kind, side):
     bounds, _, texts = SIDES[kind]
     display = NoisyCountsDisplay(
@@ -282,7 +284,7 @@ def test_what_was_fitted_can_be_drawn_whatever_its_bounds(pyplot, target):
     name, public = TARGETS[target]
     y = frame[name] if target != "classes" else frame[name] > pandas.Timedelta(hours=10)
     scorer = DPMICScorer(epsilon=10, mechanism="geometric", bounds=bounds, **public, B=12, c=2).fit(frame, y)
-    for feature in frame.columns:
+    for feature in frame.columns if target == "range" else frame.columns[-1:]:
         display = NoisyCountsDisplay.from_estimator(scorer, feature)
         display.figure_.canvas.draw()
         assert display.ax_.get_xlabel().startswith(feature)

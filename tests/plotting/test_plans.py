@@ -29,6 +29,7 @@ def legend(display):
         ("names", 3, {"n_classes": 2}),
     ],
 )
+@pytest.mark.combinations
 def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
     public = public | {"n_features": 40, "k": k}
     options = {"statistic": "mtv_r", "epsilons": (0.1, 2), "n_samples": SIZES, "release": release, "show": show}

@@ -46,6 +46,7 @@ def test_too_much_noise_and_released_scores_that_are_taken_for_the_truth_are_not
 
 @pytest.mark.parametrize("end", [0.0, 1.0])
 @pytest.mark.parametrize("name", LAWS)
+@pytest.mark.combinations
 def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
     """The mean of 20,000 draws against numerical integration, within 5 standard errors."""
     law = LAWS[name]

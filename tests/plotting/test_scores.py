@@ -52,6 +52,7 @@ MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
+@pytest.mark.combinations
 def test_bars_are_the_released_scores_best_first_with_their_intervals(pyplot, estimator, mechanism, confidence):
     fit = fitted(estimator, epsilon=20.0, **MECHANISMS[mechanism])
     display = ScoresDisplay.from_estimator(fit, confidence=confidence)

@@ -8,6 +8,7 @@ from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.plotting import StabilityDisplay
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
+from tests.folding import each
 from tests.select_names import SelectNames
 
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 2)}
@@ -53,6 +54,7 @@ def gaps(said, chosen):
 
 
 @pytest.mark.parametrize("release", ["scores", pytest.param("names", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_features_are_chosen_as_often_as_is_said(release):
     """3,000 features of any score; beyond 4 standard errors once in 16,000. Scores taken for the truth fail."""
     assert np.abs(gaps(*said_and_chosen(release))).max() < 4
@@ -122,7 +124,7 @@ def test_it_is_drawn_on_given_axes_and_the_seed_decides_the_simulations(pyplot):
     assert len(ax.get_xticklabels()) < 7
 
 
-@pytest.mark.parametrize(
+@each(
     "parameters, options, error, message",
     [
         ({"epsilon": np.inf}, {}, ValueError, "finite epsilon"),

@@ -47,6 +47,7 @@ def _information(tables, n_rows):
 
 @pytest.mark.parametrize("n", range(2, 9))
 @pytest.mark.parametrize("n_rows, n_columns", [(2, 2), (2, 3), (4, 2), (3, 3), (3, 4)])
+@pytest.mark.combinations
 def test_no_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_fixed_grid(n_rows, n_columns, n):
     largest = largest_change_of_mutual_information(n_rows, n_columns, n)
     if min(n_rows, n_columns) == 2:
@@ -96,6 +97,7 @@ def assert_is_the_sensitivity(largest, sensitivity, is_attained):
 
 @pytest.mark.parametrize("n, B, c", [(4, 4, 1), (4, 9, 1), pytest.param(5, 9, 2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_no_small_table_changes_a_score_by_more_than_the_sensitivity(name, n, B, c):
     parameters, sensitivity, is_attained = STATISTICS[name]
 
@@ -114,6 +116,7 @@ def test_no_small_table_changes_a_score_by_more_than_the_sensitivity(name, n, B,
     ],
 )
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_no_small_table_changes_a_score_against_classes_by_more_than_the_sensitivity(name, n, n_classes, B):
     parameters, sensitivity, is_attained = STATISTICS[name]
     classes = range(n_classes)
@@ -242,6 +245,7 @@ NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
+@pytest.mark.combinations
 def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(here, there, epsilon, monkeypatch):
     scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores=2, steps=2).scale
     window = [(min(pair) - 15, max(pair) + 15) for pair in zip(here, there, strict=True)]
@@ -277,6 +281,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("what", PUBLISHED)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
+@pytest.mark.combinations
 def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkeypatch):
     scale = OneShotTopK.for_budget(epsilon, k=1, steps=1).scale
     neighbours = [((5, 6), (6, 5)), ((5, 5), (6, 6)), ((6, 5), (5, 5))]

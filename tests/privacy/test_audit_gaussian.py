@@ -60,6 +60,7 @@ def test_the_sum_tells_as_much_as_all_scores_together(moves):
 
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
+@pytest.mark.combinations
 def test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(epsilon, delta, n_scores, steps):
     # The sixth that is missing is what the conversion from rho gives away; with more noise than needed more is missing.
     sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
@@ -95,6 +96,7 @@ TOO_SMALL = [for_one_score, with_share(1 / 2), with_share(0.8), at_twice_the_rho
 @pytest.mark.parametrize("broken", TOO_SMALL, ids=["one score", "half", "four fifths", "twice rho", "root of rho"])
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
+@pytest.mark.combinations
 def test_too_little_noise_is_found_out(epsilon, delta, n_scores, steps, broken):
     sigma = broken(epsilon, delta, n_scores, steps)
     assert exact_epsilon(sigma, n_scores, steps, delta) > 1.02 * epsilon
@@ -138,7 +140,8 @@ def test_all_scores_of_the_audited_neighbours_move_by_nearly_the_sensitivity():
 
 
 @seeded
-@pytest.mark.parametrize("n_features, n_runs", [(4, 30), pytest.param(10, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_features, n_runs", [(4, 30), (10, 40)])
+@pytest.mark.slow
 def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_three_quarters_of_it(n_features, n_runs):
     # alpha = 1e-2, 3,000 to 4,000 joint releases of each neighbour, fixed seed. What it means in epsilon: next test.
     assert 0.75 < separation(n_features, n_runs) / CLAIMED <= 1

@@ -77,6 +77,7 @@ def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
 @pytest.mark.parametrize("n", [5, 6, 21, 200])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
 @pytest.mark.parametrize("name", WITHIN_STRATA)
+@pytest.mark.combinations
 def test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more(name, epsilon, n, monkeypatch):
     loss = exact_loss(name, from_falling_to_rising(n), epsilon, monkeypatch)
     assert (1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))

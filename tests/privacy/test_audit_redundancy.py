@@ -92,6 +92,7 @@ ATTAINED = {
 @pytest.mark.parametrize("redundancy", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("name", ATTAINED)
+@pytest.mark.combinations
 def test_the_worth_of_a_feature_moves_by_one_plus_redundancy_times_the_sensitivity_and_no_further(
     name, n, redundancy, n_chosen
 ):
@@ -133,6 +134,7 @@ MIXED = {  # a feature, the target, and a feature that was chosen
 @pytest.mark.parametrize(
     "name, correction", [("mtv_r", None), ("mic_r", None), ("mic_r", "miller-madow"), ("kendall", None)]
 )
+@pytest.mark.combinations
 def test_features_and_targets_of_all_kinds_move_it_by_no_more_than_the_largest_sensitivity(
     name, correction, case, redundancy
 ):

@@ -34,6 +34,7 @@ def spread(cases, slow_cases):
         + [(n, B, 1, 30_000 // n) for n in (20, 60, 1000) for B in (9, 25)],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
     found = [climb_mic_r(0, n, n_steps, numeric_places(B, c, five_positions(0)))]
     for seed in range(1, 4):
@@ -55,6 +56,7 @@ def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_steps):
         + [(60, K, B, c, 500) for K, B, c in ((4, 16, 2), (5, 30, 2))],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_r_against_classes(n, n_classes, B, c, n_steps):
     found = [climb_mic_r(seed, n, n_steps, class_places(n_classes, B, c)) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
@@ -78,6 +80,7 @@ def test_no_climb_beats_the_sensitivity_of_mic_r_against_classes(n, n_classes, B
         ],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
     found = [climb_mic_r(seed, n, n_steps, places) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
@@ -93,6 +96,7 @@ def test_no_climb_beats_the_sensitivity_with_a_correction(n, places, n_steps):
         + [(n, 25, 1, 60_000 // n) for n in (48, 408, 1200)],
     ),
 )
+@pytest.mark.slow
 def test_no_climb_beats_the_sensitivity_of_mic_e(n, B, c, n_steps):
     found = [climb_mic_e(seed, n, n_steps, B, c) for seed in range(4)]
     assert max(found) <= mic_e_sensitivity(n, B) + ERROR
@@ -103,6 +107,7 @@ TOO_SMALL = {"half": (1 / 2, 1), "nine tenths": (0.9, 1), "for a quarter more re
 
 
 @pytest.mark.parametrize("name", TOO_SMALL)
+@pytest.mark.slow
 def test_climbs_beat_a_sensitivity_that_is_too_small(name):
     factor, more = TOO_SMALL[name]
     for n in (10, 60, 200):
@@ -114,6 +119,7 @@ def test_climbs_beat_a_sensitivity_that_is_too_small(name):
 
 
 @pytest.mark.parametrize("too_small", [lambda n, B: mic_e_sensitivity(n, B) / 2, lambda n, B: mic_r_sensitivity(n)])
+@pytest.mark.slow
 def test_climbs_beat_a_sensitivity_of_mic_e_that_is_too_small(too_small):
     for n, B, c in [(40, 4, 1), (120, 8, 1), (120, 12.5, 2)]:
         assert climb_mic_e(0, n, 100, B, c) > too_small(n, B)

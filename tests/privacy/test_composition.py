@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, scale_for_rho
+from tests.folding import each
 from tests.privacy.laws import rho_of_scale
 
 BUDGETS = [(1.0, 1e-6), (0.1, 1e-10), (10.0, 1e-5), (0.5, 0.2), (3.0, 0.9), (1e-3, 1e-300), (200.0, 1e-9)]
@@ -60,7 +61,7 @@ def test_the_published_value():
     assert round(rho_for(1, 1e-6), 4) == 0.0244
 
 
-@pytest.mark.parametrize("epsilon, delta", BUDGETS)
+@each("epsilon, delta", BUDGETS)
 def test_the_bound_holds_for_gaussian_noise_and_is_less_than_ten_times_its_exact_delta(epsilon, delta):
     # Exact (Balle and Wang 2018): sensitivity over standard deviation is sqrt(2 rho).
     mu = math.sqrt(2 * rho_for(epsilon, delta))

@@ -172,6 +172,7 @@ def test_conditional_spearman_changes_by_less_than_10_over_its_divisor(n, distin
 
 @pytest.mark.parametrize("n_alone", [0, 1000])  # blocks of one record: they count in n and in k
 @pytest.mark.parametrize("n", [11, 101, 1601])
+@pytest.mark.combinations
 def test_conditional_spearman_keeps_to_its_published_sensitivity_by_far(n, n_alone):
     def rho(x, y):
         return 3 * ranks.rank_covariance(ranks.mid_ranks(x), ranks.mid_ranks(y)) / (len(x) * max(len(x) ** 2 - 1, 1))

@@ -34,6 +34,7 @@ def worst_delta(sigma, n_scores, steps, epsilon):
 
 @pytest.mark.parametrize("n_scores, steps", [(1, 1), (1, 3), (2, 1), (2, 3), (3, 1)])
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-2), (1.0, 1e-4), (0.5, 1e-3), (3.0, 1e-3)])
+@pytest.mark.combinations
 def test_no_event_breaks_epsilon_and_delta_and_half_the_noise_does(epsilon, delta, n_scores, steps):
     sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
     assert worst_delta(sigma, n_scores, steps, epsilon) <= delta
@@ -65,6 +66,7 @@ def test_released_scores_follow_the_discrete_gaussian_law_around_the_score():
 
 @pytest.mark.parametrize("sigma", [1, 3, 10**7])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.combinations
 def test_intervals_cover_as_often_as_they_say(sigma, confidence):
     # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
     n, score = 20_000, 0.5

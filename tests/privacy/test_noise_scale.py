@@ -90,6 +90,7 @@ RELEASES = {
 @pytest.mark.parametrize("way", [fit, fit_sketch])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.combinations
 def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, release, way):
     public, sensitivity_of, plan = KINDS[kind]
     make, scale_of = RELEASES[release]
@@ -220,6 +221,7 @@ PER_SCORE = {
 @pytest.mark.parametrize("way", [fit, fit_sketch])
 @pytest.mark.parametrize("n_classes", [None, 3])
 @pytest.mark.parametrize("name", PER_SCORE)
+@pytest.mark.combinations
 def test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score(name, n_classes, way, looked_up):
     make, epsilon = PER_SCORE[name]
     X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 3

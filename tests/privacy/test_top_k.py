@@ -116,7 +116,7 @@ STEPS = 20
 CASES = [(0.1, 0.05, 1, 4), (0.1, 0.05, 2, 4), (0.5, 0.1, 3, 5), (1.0, 0.01, 4, 5)]  # epsilon, delta, k, scores
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_chosen_lists_follow_the_exact_law(k):
     # chi-square, alpha = 1e-3, n = 1,500 lists, fixed seed
     scores, scale, n = (2, 0, 3, 2), 3, 1500
@@ -155,6 +155,7 @@ def test_one_choice_with_exponential_noise_does_not_have_that_range():
 
 @pytest.mark.parametrize("order", [1.0001, 2, 8])
 @pytest.mark.parametrize("epsilon, delta, k, n_scores", CASES)
+@pytest.mark.combinations
 def test_lists_keep_to_rho_and_half_the_noise_does_not(epsilon, delta, k, n_scores, order):
     def renyi(p, q):
         return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)

@@ -65,6 +65,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("epsilon", [0.016, 0.05, 0.5, math.inf])
 @pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.combinations
 def test_knots_increase_and_are_finite_whatever_the_column_holds(name, epsilon):
     assert_are_knots(private_bounds(COLUMNS[name], epsilon=epsilon))
 

@@ -124,6 +124,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("change, message", [case for case in TOO_LARGE if "mechanism" not in case[0]])
 @pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.combinations
 def test_too_large_grids_of_a_pair_are_refused(name, change, message, ledger):
     if name == "mass" and "c" in change:
         return  # more master parts than records are as many as records

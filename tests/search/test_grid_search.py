@@ -44,6 +44,7 @@ from skdpmic.privacy.parameters import exact
 from skdpmic.search import grid_search as search_module
 from skdpmic.search import trials as trials_module
 from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
+from tests.folding import each
 from tests.privacy.test_top_k import law
 
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
@@ -231,7 +232,7 @@ def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fai
 def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid_for(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
-    search = PrivateGridSearch(pipeline(), grid, ledger=ledger)
+    search = PrivateGridSearch(pipeline(), grid, n_subsets=3, ledger=ledger)
     with pytest.warns(UserWarning, match=r"private if the fits of DrawsByTheData, FailsOn depend on nothing") as caught:
         search.fit(*table())
     assert caught[0].filename == __file__
@@ -282,7 +283,7 @@ def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
     return worst
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_the_choice_is_epsilon_private_and_not_much_less(epsilon, monkeypatch):
     worst = worst_log_ratio(epsilon, 1, monkeypatch)
     assert epsilon / 2 < worst <= epsilon * (1 + 1e-9)
@@ -347,7 +348,7 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
 
 def test_what_was_spent_is_never_below_the_exact_sum():
     X, y = table()
-    for k in range(1, 30):
+    for k in range(1, 12):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
         search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1]}, epsilon=choice, n_subsets=2).fit(X, y)
         spent, delta = search.privacy_spent_
@@ -359,7 +360,7 @@ def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
     for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
-        search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]})
+        search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]}, n_subsets=3)
         with pytest.warns(UserWarning, match="ledger is None, so the cost of the choice, epsilon=1.0, is") as caught:
             search.fit(*table())
         assert caught[0].filename == __file__
@@ -504,7 +505,7 @@ def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
     assert "patient" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"epsilon": 0}, "epsilon must be a number > 0"),
@@ -650,6 +651,7 @@ def test_what_of_the_data_does_not_fit_a_private_estimator_is_told_before_the_ch
     ],
 )
 @pytest.mark.parametrize("where", ["first", "nested", "scaled", "function", "columns"])
+@pytest.mark.combinations
 def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, bounds, message, tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = table()

@@ -16,6 +16,7 @@ from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import NumericTarget
+from tests.folding import each
 
 SECRET = 0.8675309
 N = 20
@@ -82,6 +83,7 @@ BAD_DATA = [
 
 @pytest.mark.parametrize("X, y, message, error", BAD_DATA)
 @pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+@pytest.mark.combinations
 def test_bad_data_is_refused(kind, X, y, message, error):
     assert_refused(kind(bounds=(0, 1), target_bounds=(0, 1)), X, y, message, error)
 
@@ -170,11 +172,12 @@ BAD_SELECTOR_PARAMETERS = [
 
 @pytest.mark.parametrize("change, message", BAD_PARAMETERS)
 @pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
+@pytest.mark.combinations
 def test_bad_parameters_are_refused(kind, change, message):
     assert_refused(kind(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
 
 
-@pytest.mark.parametrize("change, message", BAD_SELECTOR_PARAMETERS)
+@each("change, message", BAD_SELECTOR_PARAMETERS)
 def test_bad_selector_parameters_are_refused(change, message):
     assert_refused(DPMICSelector(**{"bounds": (0, 1), "target_bounds": (0, 1)} | change), X, Y, message)
 

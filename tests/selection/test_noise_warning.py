@@ -15,6 +15,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
 from skdpmic.planning import plan
 from skdpmic.search import grid_search as search
 from skdpmic.selection import scorer, selector
+from tests.folding import each
 from tests.select_names import SelectNames
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -61,7 +62,7 @@ def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     assert vars(estimator) == before
 
 
-@pytest.mark.parametrize("estimator", IS_HEARD, ids=repr)
+@each("estimator", IS_HEARD)
 def test_no_warning_where_a_perfect_score_is_heard(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -16,6 +16,7 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.statistics.registry import STATISTICS
+from tests.folding import each
 from tests.select_names import SelectNames
 
 N, D = 60, 5
@@ -110,6 +111,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", SETTINGS)
+@pytest.mark.combinations
 def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here) != raw_steps(*there)).all()
@@ -119,6 +121,7 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
 
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.combinations
 def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, kind, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
@@ -151,7 +154,7 @@ def test_the_comparison_sees_a_raw_score_that_was_kept(monkeypatch):
     assert everything_visible(fitted[0]) != everything_visible(fitted[1])
 
 
-@pytest.mark.parametrize("make", SETTINGS)
+@each("make", SETTINGS)
 def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
     (X, y), _ = neighbours()
     fitted = make().fit(X, y)
@@ -162,7 +165,7 @@ def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
         assert not scores & set(fitted.scores_.tolist())
 
 
-@pytest.mark.parametrize("make", SETTINGS)
+@each("make", SETTINGS)
 def test_counts_of_chunks_show_in_nothing_that_leaves_the_estimator(make):
     pending = [make().partial_fit(X, y) for X, y in neighbours()]
     for show in (repr, lambda estimator: re.sub(r"sk-[\w-]+-id-[\w-]+", "", estimator._repr_html_())):

@@ -87,6 +87,7 @@ def test_p_values_know_of_the_noise(statistic, mechanism, table):
     assert (p_values <= 1.1 * law.sf(0.9 - 0.3)).all()
 
 
+@pytest.mark.slow
 def test_without_noise_p_values_are_those_of_a_permutation_test(table):
     X, y = table
     scorer = DPMICScorer(statistic="chatterjee", epsilon=math.inf).fit(X, y)
@@ -248,6 +249,7 @@ def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
     ],
 )
 @ANY_STATISTIC
+@pytest.mark.combinations
 def test_scikit_learns_selectors_take_a_scorer(select, statistic, table):
     """No false discovery at these levels: the noise is that of one seed."""
     scorer = DPMICScorer(statistic=statistic, epsilon=100.0, random_state=0, **UNIT)

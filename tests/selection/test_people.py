@@ -193,7 +193,7 @@ OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a perso
 @pytest.mark.parametrize(
     "n_groups, statistics, n_tables",
     [
-        (5, ["mic_r", "mtv_r"], 60),
+        (5, ["mic_r", "mtv_r"], 30),
         (5, ["kendall", "spearman", "distance_correlation"], 20),
         pytest.param(5, [*STATISTICS], 715, marks=pytest.mark.slow),  # all
         pytest.param(6, ["mic_r", "mtv_r"], 2002, marks=pytest.mark.slow),  # all
@@ -275,6 +275,7 @@ RELEASES = {
 @xi
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_the_noise_is_that_of_the_formula_for_a_person(name, release):
     make, scale_of = RELEASES[release]
     X, y, groups = table(n_groups=N, d=50)
@@ -386,6 +387,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("kind", [DPMICScorer, partial(SelectNames, k=2)])
+@pytest.mark.combinations
 def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, ledger):
     m, groups, error, message = BAD[name]
     assert_refused(kind(max_rows_per_group=m, ledger=ledger, **UNIT), (X, Y, groups), error, message)

@@ -15,6 +15,7 @@ from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels, sensitivity
 from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
 from skdpmic.table.records import Records
+from tests.folding import each
 from tests.privacy.auditing import off_the_grid
 from tests.privacy.laws import laplace_p_value
 
@@ -127,7 +128,14 @@ def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
 
 
 @seeded
-@pytest.mark.parametrize("name", [name for name in WITH_LAPLACE if name != "mtv_r"])  # whose noise is looked at below
+@pytest.mark.parametrize(  # the noise of mtv_r is looked at below
+    "name",
+    [
+        name if name in ("mic_r", "kendall", "chatterjee") else pytest.param(name, marks=pytest.mark.slow)
+        for name in WITH_LAPLACE
+        if name != "mtv_r"
+    ],
+)
 def test_noise_has_the_scale_of_the_sensitivity(name):
     # The median of |noise| is scale * ln 2. 400 releases, fixed seed: within 5 standard errors, which are at most
     # 1.5 / sqrt(400) of it; half or twice the noise is not.
@@ -185,7 +193,7 @@ def test_released_scores_within_strata_are_on_a_grid_with_both_ends(name):
     assert {score(name, epsilon=1e-6) for _ in range(60)} == {-1.0, 1.0}
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_a_seed_repeats_the_release_and_warns_at_the_call(name):
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as warned:
         one, again = (private_score(X, Y, epsilon=3, random_state=1, **ALL[name]) for _ in range(2))
@@ -269,6 +277,7 @@ def assert_refused(name, changed, message, ledger):
     ],
 )
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.combinations
 def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, changed, message, ledger):
     assert_refused(name, changed, message, ledger)
 
@@ -286,6 +295,7 @@ def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, chang
     ],
 )
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "mic_e", "geometric"])
+@pytest.mark.combinations
 def test_bounds_and_sizes_that_are_not_allowed_are_refused(name, changed, message, ledger):
     if name != "mic_e" or "bounds" not in changed:
         assert_refused(name, changed, message, ledger)
@@ -320,7 +330,7 @@ def test_tables_are_refused_for_a_statistic_that_has_none(name, ledger):
     assert_refused(name, {"mechanism": "geometric"}, message, ledger)
 
 
-@pytest.mark.parametrize("name", [*RANKS, *WITHIN_STRATA])
+@each("name", [*RANKS, *WITHIN_STRATA])
 def test_ranks_ignore_what_grids_need_as_estimators_do(name):
     assert score(name, bounds="none", B="none", c="none", correction=None) == score(name)
 

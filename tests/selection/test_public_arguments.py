@@ -77,6 +77,7 @@ AMBIGUOUS = {
 
 @pytest.mark.parametrize("read", BOUNDS_READERS.values(), ids=BOUNDS_READERS)
 @pytest.mark.parametrize("bounds", AMBIGUOUS.values(), ids=AMBIGUOUS)
+@pytest.mark.combinations
 def test_two_pairs_for_two_features_are_refused_with_both_readings(bounds, read, ledger):
     sides, by_feature = "(np.array([0, 1]), np.array([2, 5]))", "(np.array([0, 2]), np.array([1, 5]))"
     both = rf"all lower ends and all upper ends.*{re.escape(sides)}.*a pair for each feature.*{re.escape(by_feature)}"

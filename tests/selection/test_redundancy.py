@@ -25,6 +25,7 @@ from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import NumericTarget, target_of_feature
+from tests.folding import each
 from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -56,7 +57,7 @@ def published(estimator):
 # --- What it finds ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@each("name", STATISTICS)
 def test_a_copy_of_what_was_chosen_is_not_chosen(name):
     X, y = with_copies()
     selector = SelectNames(3, statistic=name, epsilon=math.inf, **public(name))
@@ -72,6 +73,7 @@ def test_a_copy_of_what_was_chosen_is_not_chosen(name):
 @pytest.mark.parametrize("redundancy", [0.3, 1, 2.5])
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "kendall", "spearman"])
 @pytest.mark.filterwarnings("ignore:k=99 is greater than n_features=8")
+@pytest.mark.combinations
 def test_without_noise_the_order_is_that_of_a_naive_twin(name, redundancy, k):
     X, y = with_copies(n=150)
     statistic = statistic_named(name, "miller-madow")
@@ -162,6 +164,7 @@ def test_the_first_feature_alone_has_nothing_to_be_redundant_with():
 @pytest.mark.parametrize("redundancy", [0.1, 1.0])
 @pytest.mark.parametrize("delta, k", [(0.0, 3), (0.002, 8)])
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_the_noise_is_that_of_the_formula_and_of_the_plan(name, delta, k, redundancy):
     X, y = with_copies()
     selector = SelectNames(k, statistic=name, epsilon=2.0, delta=delta, redundancy=redundancy, **public(name)).fit(X, y)
@@ -309,6 +312,7 @@ def labelled(target):
 
 @pytest.mark.parametrize("target", ["numbers", "classes"])
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "kendall", "chatterjee"])
+@pytest.mark.combinations
 def test_columns_of_labels_and_holes_are_told_from_their_likes(name, target):
     X, y = mixed(2000)
     y = y if target == "numbers" else (y > np.median(y)).astype(int)
@@ -322,6 +326,7 @@ def test_columns_of_labels_and_holes_are_told_from_their_likes(name, target):
 @seeded
 @pytest.mark.parametrize("target", ["numbers", "classes"])
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r"])
+@pytest.mark.combinations
 def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(name, target, monkeypatch):
     polars, frames = pytest.importorskip("polars"), pytest.importorskip("dask.dataframe")
     monkeypatch.setattr("skdpmic.counting.streams._ROWS", 100)
@@ -478,6 +483,7 @@ def warnings_of(fit):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_noise_for_which_redundancy_does_not_pay_is_warned_of(name, delta):
     X, y = with_copies()
     given = {"statistic": name, "delta": delta} | public(name)

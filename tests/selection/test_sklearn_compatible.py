@@ -13,32 +13,35 @@ from skdpmic.two_party import RandomizedResponse
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
 DISCRETE = {"bounds": (-10, 10), "classes": "data"}
 
-SETTINGS = [
+SETTINGS = [  # each estimator, kind of target, mechanism and way to release
     DPMICScorer(**CONTINUOUS),
+    DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
+    DPMICScorer(**DISCRETE, mechanism="geometric"),
+    DPMICSelector(**DISCRETE, k=1),
+    DPMICSelector(k=1, statistic="kendall"),
+    PrivateSelectKBest(**CONTINUOUS, k=2, redundancy=1.0),
+    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
+    PrivateCorrelation(),
+    PrivateForwardSelector(k=1),
+    RandomizedResponse(bounds=(-10, 10)),
+    PrivatePC(),
+]
+MORE_SETTINGS = [
     DPMICScorer(**DISCRETE),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
-    DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
     DPMICScorer(**CONTINUOUS, mechanism="geometric"),
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, k="all"),
-    PrivateSelectKBest(**CONTINUOUS, k=1, statistic="mic_r"),
+    DPMICSelector(**CONTINUOUS, threshold=0.0),
+    PrivateSelectKBest(1, **CONTINUOUS),
     PrivateSelectKBest(**DISCRETE, k=2),
     PrivateSelectKBest(**CONTINUOUS, k=1, delta=0.4),
-    PrivateSelectKBest(**CONTINUOUS, k=2, redundancy=1.0),
+    PrivateSelectKBest(**CONTINUOUS, k=1, statistic="mic_r"),
     PrivateSelectKBest(**DISCRETE, k="all", redundancy=0.5, delta=0.4, n_jobs=2),
-    DPMICSelector(**CONTINUOUS, threshold=0.0),
-    DPMICScorer(**DISCRETE, mechanism="geometric"),
-    PrivateSelectKBest(1, **CONTINUOUS),
     DPMICScorer(**CONTINUOUS, statistic="mtv_r"),
-    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
-    DPMICSelector(k=1, statistic="kendall"),
     DPMICScorer(classes="data", statistic="distance_correlation"),
-    PrivateCorrelation(),
-    PrivateForwardSelector(k=1),
-    RandomizedResponse(bounds=(-10, 10)),
     RandomizedResponse(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
-    PrivatePC(),
     PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]
 
@@ -46,6 +49,13 @@ SETTINGS = [
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
 @parametrize_with_checks(SETTINGS, expected_failed_checks=lambda estimator: {})
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:k=10 is greater than n_features")
+@parametrize_with_checks(MORE_SETTINGS, expected_failed_checks=lambda estimator: {})
+def test_scikit_learn_check_of_another_setting(estimator, check):
     check(estimator)
 
 

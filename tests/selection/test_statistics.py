@@ -36,6 +36,7 @@ from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
+from tests.folding import each
 from tests.select_names import SelectNames
 from tests.statistics.mtv.naive_mtv_r import naive_total_variation
 
@@ -124,14 +125,14 @@ def test_equal_values_are_put_in_an_order_that_the_seed_alone_decides(name, n_jo
     assert max(itertools.chain(*scores)) < 0.2  # constants look independent: 1 would be the order of the rows
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@each("name", STATISTICS)
 def test_every_statistic_finds_what_rises(name):
     X, y = table(5000)
     selector = SelectNames(k=1, statistic=name, epsilon=5.0, **public(name)).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [1]
 
 
-@pytest.mark.parametrize("name, finds", [(name, name not in ("kendall", "spearman")) for name in STATISTICS])
+@each("name, finds", [(name, name not in ("kendall", "spearman")) for name in STATISTICS])
 def test_what_rises_and_falls_is_found_by_those_that_say_so(name, finds):
     X, _ = table(5000)
     scores = without_noise(name, X, 4 * (X[:, 1] - 0.5) ** 2)
@@ -170,6 +171,7 @@ RELEASES = {
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.combinations
 def test_the_noise_is_that_of_the_formula(name, release):
     make, scale_of = RELEASES[release]
     X, y = table(d=50)

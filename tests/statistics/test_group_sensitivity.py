@@ -99,9 +99,7 @@ def largest_changes(scores, moves, most):
     return changes
 
 
-@pytest.mark.parametrize(
-    "shape, n", [((2, 2), n) for n in (6, 12, 21, 30, 48)] + [((2, 3), 9), ((2, 3), 16), ((2, 4), 9)]
-)
+@each("shape, n", [((2, 2), n) for n in (6, 12, 21, 30, 48)] + [((2, 3), 9), ((2, 3), 16), ((2, 4), 9)])
 def test_of_two_parts_m_records_change_the_score_by_what_halves_of_them_would(shape, n):
     tables, moves = all_tables(shape, n)
     for m, change in enumerate(largest_changes(information(tables), moves, n // 2), start=1):
@@ -140,7 +138,7 @@ def nearly_attained(n, m, corner):
     return float(abs(np.diff(information(np.array([here, there])))[0]))
 
 
-@pytest.mark.parametrize("m", range(2, 30))
+@each("m", range(2, 30))
 def test_h_of_the_share_is_too_little_for_any_number_of_records_above_one(m):
     n = 10_000 * m
     assert nearly_attained(n, m, round(math.sqrt(m * n))) > entropy(m / n) * 1.02
@@ -320,6 +318,7 @@ def climb_records(rng, n_groups, m, n_steps, correction):
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
 @pytest.mark.parametrize("n_groups, m", [(20, 2), (20, 5), (200, 3)])
 @pytest.mark.parametrize("n_steps", [300, pytest.param(4000, marks=pytest.mark.slow)])
+@pytest.mark.combinations
 def test_no_climb_over_records_beats_the_sensitivity(n_groups, m, correction, n_steps):
     largest = climb_records(np.random.default_rng(0), n_groups, m, n_steps, correction)
     assert largest <= mic_r_group_sensitivity(n_groups, m) + ERROR
@@ -360,7 +359,8 @@ def climb(rng, n_groups, n_columns, n_steps):
 @pytest.mark.parametrize(
     "n_steps, n_groups",
     [
-        *((1500, n_groups) for n_groups in (20, 200)),
+        (1500, 20),
+        pytest.param(1500, 200, marks=pytest.mark.slow),
         *(pytest.param(12_000, n_groups, marks=pytest.mark.slow) for n_groups in (60, 199, 1000)),
     ],
 )

@@ -18,6 +18,7 @@ from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer,
 from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
 from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from tests.folding import each
 from tests.privacy.searches import _climb
 from tests.statistics.mic.test_closed_family import all_tables, information
 
@@ -118,6 +119,7 @@ ALL_DATA_SETS = {
 
 @pytest.mark.parametrize("chance", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("name", ALL_DATA_SETS)
+@pytest.mark.combinations
 def test_over_all_data_sets_the_change_is_at_most_h_of_1_over_n(name, chance):
     shape, sizes, grids_of = ALL_DATA_SETS[name]
     for n in sizes:  # from 9 on, families that are not closed change by more
@@ -197,7 +199,7 @@ def parts_of(grids, row):
     )
 
 
-@pytest.mark.parametrize("B", [4.0, 9.0, 16.0, 25.5, 60.0, 400.0])
+@each("B", [4.0, 9.0, 16.0, 25.5, 60.0, 400.0])
 def test_the_families_of_the_package_are_closed(B):
     for n in range(1, 12):
         assert_closed(nominal_grids(n, B, 2))
@@ -256,6 +258,7 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
     "n, n_steps",
     [(11, 5), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((11, 200), (301, 50)))],
 )
+@pytest.mark.combinations
 def test_no_climb_gets_above_the_sensitivity(n, n_steps, correction, feature, target):
     found = [climb(seed, n, n_steps, *target(correction), *FEATURES[feature]) for seed in (0, 1)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
@@ -280,6 +283,7 @@ def change_of(score, here, there):
 @pytest.mark.parametrize("n", [9, 11, 125, 1001])
 @pytest.mark.parametrize("correction", [None, MM])
 @pytest.mark.parametrize("n_labels, n_classes", [(1, 3), (1, 4), (3, 3), (3, 4), (4, 3)])
+@pytest.mark.combinations
 def test_three_parts_against_classes_would_attain_more_without_divisions(n, correction, n_labels, n_classes):
     here, there = worst_neighbours(n)
     tables = [np.zeros((3, 3), dtype=np.int64) for _ in range(2)]

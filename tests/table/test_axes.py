@@ -13,6 +13,7 @@ from skdpmic.table.bounds import axis_of
 from skdpmic.table.features import feature_axes, labels_of, n_features_of
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import check_classes
+from tests.folding import each
 
 DAY = 86_400.0
 ENTRIES = [
@@ -30,18 +31,18 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize("entry, axis", ENTRIES)
+@each("entry, axis", ENTRIES)
 def test_an_entry_of_bounds_is_an_axis(entry, axis):
     assert axis_of(entry, "bounds") == axis
 
 
-@pytest.mark.parametrize("axis", [axis for _, axis in ENTRIES] + [Labels(("a", "b")), Labels((0.0, 1.5))])
+@each("axis", [axis for _, axis in ENTRIES] + [Labels(("a", "b")), Labels((0.0, 1.5))])
 def test_an_axis_can_be_written_and_read(axis):
     assert from_json(to_json(axis)) == axis
     assert from_json(to_json(None)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "entry",
     [3, "ab", (), (1,), (1, 2, "ln"), (1, "log"), (0, "1"), {0, 1}, (0, None), ((0, 1), (2, 3)), (0, pandas.NaT)],
 )
@@ -50,7 +51,7 @@ def test_an_entry_that_is_no_range_is_refused(entry):
         axis_of(entry, "b")
 
 
-@pytest.mark.parametrize("entry", [(1, 1), (2, 1), (0, math.nan), (0, math.inf), (-1e308, 1e308), (2, 1, "log")])
+@each("entry", [(1, 1), (2, 1), (0, math.nan), (0, math.inf), (-1e308, 1e308), (2, 1, "log")])
 def test_ends_that_are_not_in_order_are_refused(entry):
     with pytest.raises(ValueError, match="b must be finite with lower < upper, as must upper - lower, got"):
         axis_of(entry, "b")
@@ -124,10 +125,7 @@ def test_labels_keep_their_order(labels, expected):
     assert axis.scale == Nominal(len(expected))
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], {"a", "b"}, [["a"]]],
-)
+@each("labels", [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], {"a", "b"}, [["a"]]])
 def test_bad_labels_are_refused(labels):
     with pytest.raises(ValueError, match="categories of feature 'sex' must be a list or array of at least 2 different"):
         labels_of(labels, "categories of feature 'sex'")
@@ -183,7 +181,7 @@ def test_ranks_need_labels_only_for_text():
     assert feature_axes({"other": 3}, None, 3, NAMES, needs_ranges=False) == [Order()] * 3
 
 
-@pytest.mark.parametrize(
+@each(
     "bounds, categories, names, message",
     [
         (None, None, NAMES, "bounds is None, but the public range"),
@@ -213,7 +211,7 @@ def test_an_error_says_how_many_more_features_there_are():
         feature_axes({}, {"y": ["a", "b"]}, 120, [f"x{j}" for j in range(119)] + ["y"])
 
 
-@pytest.mark.parametrize(
+@each(
     "bounds, categories, expected",
     [
         ((0, 1), None, None),

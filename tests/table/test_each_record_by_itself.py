@@ -28,6 +28,7 @@ from skdpmic.release.bounds import learnt_bounds
 from skdpmic.table.people import read_people
 from skdpmic.table.strata import read_strata
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from tests.folding import each
 
 N, DRAWS = 8, 5
 
@@ -182,6 +183,7 @@ READERS = {
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("reader", READERS)
+@pytest.mark.combinations
 def test_no_record_of_a_table_moves_another(reader, container):
     read = functools.partial(READERS[reader], **described(container))
     check_others(read, [pool + MISSING for pool in POOLS], CONTAINERS[container])
@@ -189,6 +191,7 @@ def test_no_record_of_a_table_moves_another(reader, container):
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("pool", [NUMBERS, DATES, DURATIONS], ids=["numbers", "dates", "durations"])
+@pytest.mark.combinations
 def test_no_record_of_a_matrix_moves_another(pool, container):
     pools = [pool + MISSING] * len(NAMES)
     check_others(lambda X: codes(PrivateCorrelation()._records(X, None)), pools, CONTAINERS[container])
@@ -211,7 +214,7 @@ def test_no_record_of_columns_whose_bounds_are_learnt_moves_another(container):
     check_others(read, [NUMBERS + MISSING] * len(NAMES), CONTAINERS[container])
 
 
-@pytest.mark.parametrize("container", COLUMNS)
+@each("container", COLUMNS)
 def test_no_record_of_a_column_whose_bounds_are_learnt_moves_another(container):
     def read(column):
         return [learnt_bounds._read_columns(column, None)[0][0].values]
@@ -221,6 +224,7 @@ def test_no_record_of_a_column_whose_bounds_are_learnt_moves_another(container):
 
 @pytest.mark.parametrize("container", COLUMNS)
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.combinations
 def test_no_record_of_a_target_moves_another(target, container):
     pool, public = TARGETS[target]
     X = np.zeros((N + 1, 1))
@@ -247,6 +251,7 @@ def test_no_record_moves_another_to_another_stratum(container):
     [TEXTS, NUMBERED, [value for value in DATES if isinstance(value, np.datetime64)]],
     ids=["text", "numbers", "dates"],
 )
+@pytest.mark.combinations
 def test_no_record_gives_another_to_another_person(pool, container):
     def together(groups):
         persons = read_people(groups, 2, len(groups)).persons[:N]
@@ -361,7 +366,7 @@ def test_rows_may_be_arrays_of_dates():
         assert set(column.tolist()) == {NEAR.astype("M8[s]").astype(float)}
 
 
-@pytest.mark.parametrize("y", [[1, "2"], [1, b"2"], [1, None], [1, 2j], ["1", "2"], [1, NEAR]])
+@each("y", [[1, "2"], [1, b"2"], [1, None], [1, 2j], ["1", "2"], [1, NEAR]])
 def test_a_label_of_the_target_is_of_the_type_of_the_classes(y):
     with pytest.raises(ValueError, match="y must hold labels of the type of those in classes, and no missing values"):
         DPMICScorer(bounds=(0, 1), classes=[1, 2])._records(np.zeros((4, 1)), y * 2)
@@ -424,5 +429,6 @@ WITH_DASK = [counted_by_dask] if importlib.util.find_spec("dask") else []
 
 @pytest.mark.parametrize("count", [counted_lazily, counted_in_chunks, *WITH_DASK])
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.combinations
 def test_no_record_of_a_target_moves_the_count_of_another(target, count):
     check_counts(count, *TARGETS[target])

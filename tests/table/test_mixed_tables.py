@@ -136,6 +136,7 @@ def test_ranks_need_labels_only(statistic):
 
 @pytest.mark.parametrize("library", [name for name in FRAMES if name != "stream"])
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.combinations
 def test_pieces_give_the_scores_of_the_whole(library, statistic):
     frame, expected = FRAMES[library], exact(statistic=statistic).fit(FRAME, Y).scores_.tolist()
     scorer = exact(statistic=statistic).partial_fit(frame[:100], Y[:100], n_expected=N)
@@ -303,6 +304,7 @@ def test_a_mixed_table_goes_through_a_private_search():
     ],
 )
 @pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.combinations
 def test_columns_that_are_described_otherwise_are_refused_by_name(library, change, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
     for estimator in (DPMICScorer(ledger=ledger, **PUBLIC | change), DPMICSelector(ledger=ledger, **PUBLIC | change)):

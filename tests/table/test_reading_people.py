@@ -12,6 +12,7 @@ from scipy import stats
 
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.people import People, check_max_rows, read_people
+from tests.folding import each
 
 
 def drawn(persons, m, random_bytes=os.urandom):
@@ -131,7 +132,7 @@ LATER = {
 }
 
 
-@pytest.mark.parametrize("name", [*LABELS, *LATER])
+@each("name", [*LABELS, *LATER])
 def test_labels_of_any_kind_tell_the_same_persons(name):
     groups = LABELS[name] if name in LABELS else LATER[name]()
     people = read_people(groups, 3, len(PERSONS))
@@ -154,7 +155,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("name", [*MISSING, "polars ints", "polars strings"])
+@each("name", [*MISSING, "polars ints", "polars strings"])
 def test_a_missing_label_is_an_error(name):
     if name in MISSING:
         groups = MISSING[name]
@@ -179,7 +180,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_what_is_no_column_of_labels_is_refused(name):
     groups, message = WRONG[name]
     with pytest.raises(ValueError, match=f"groups must (be|hold) {message}"):
@@ -198,7 +199,7 @@ def test_labels_that_cannot_be_compared_are_refused_without_being_told():
         read_people(pytest.importorskip("dask.array").arange(5), 2, 5)
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.0, "2", True, [2], float("nan"), np.array([2, 3])])
+@each("value", [0, -1, 2.0, "2", True, [2], float("nan"), np.array([2, 3])])
 def test_how_many_rows_a_person_may_have_is_a_positive_int(value):
     with pytest.raises(ValueError, match="max_rows_per_group must be None or an int >= 1, got"):
         check_max_rows(value)

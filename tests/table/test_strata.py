@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic.table.strata import read_strata
+from tests.folding import each
 
 nan = float("nan")
 
@@ -14,7 +15,7 @@ def codes(strata, categories):
     return read_strata(strata, categories, len(strata)).tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     "strata, categories",
     [
         (["b", "a", "zoo", None, "b"], ["a", "b"]),
@@ -58,7 +59,7 @@ def test_one_record_decides_no_stratum_but_its_own():
                 codes([*others, last], [1, 2])
 
 
-@pytest.mark.parametrize(
+@each(
     "strata, categories, message",
     [
         ([8675, 1], ["a"], "categories must be a list or array of at least 2 different labels"),

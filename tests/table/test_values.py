@@ -26,6 +26,7 @@ from skdpmic.table.values import (
     is_empty,
     kind_of,
 )
+from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow")
 NAN = math.nan
@@ -69,7 +70,7 @@ NUMBER_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("name", NUMBER_COLUMNS)
+@each("name", NUMBER_COLUMNS)
 def test_numbers_of_every_type_are_floats_with_nan_for_missing_ones(name):
     library, values, dtype, expected = NUMBER_COLUMNS[name]
     column = series(library, values, dtype)
@@ -118,7 +119,7 @@ SECRET = "8675309"
 DAY = datetime.date(2020, 1, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     "values, message",
     [
         ([1, f"patient {SECRET}"], "could not convert string to float"),
@@ -219,7 +220,7 @@ def test_labels_in_arrays_are_codes():
     assert as_codes(np.array([pandas.NA, pandas.NaT, "zoo", NAN], dtype=object), LABELS, "x").tolist() == [4, 4, 3, 4]
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         np.array([3, NAN, 1, 2.5, 2, 3]),
@@ -281,7 +282,7 @@ def test_a_label_of_another_type_than_numbers_is_an_error_that_names_the_column(
     assert "8675" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         np.array(["a", 8675309], dtype=object),

@@ -123,6 +123,7 @@ def test_it_is_unbiased_given_both_columns(kind):
     assert deviation(inverse_response_matrix(M, EPSILON), Fraction(1), kind) < 3
 
 
+@pytest.mark.slow
 def test_the_inverse_for_another_budget_is_biased():
     assert deviation(inverse_response_matrix(M, 1.3 * EPSILON), Fraction(1)) > 3
     assert deviation(np.eye(M), Fraction(1)) > 10  # as published: no correction for what noise does

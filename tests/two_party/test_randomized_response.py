@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
+from tests.folding import each
 from tests.two_party.laws import response_matrix
 
 EXACT = {"epsilon": math.inf}
@@ -269,7 +270,7 @@ def test_what_a_search_over_it_costs_is_not_guessed():
         search_cost(search)
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"epsilon": 0}, "epsilon must be"),

@@ -9,6 +9,7 @@ import pytest
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.reports import ReportedColumn, ReportsDescription, description_from_json, read_reports
+from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -170,7 +171,7 @@ def made_up(values, kind=None, names=("x",), **change):
     return pyarrow.table(arrays, names=list(names)).replace_schema_metadata(metadata)
 
 
-@pytest.mark.parametrize(
+@each(
     "reports, message",
     [
         (made_up([0, 5, 1, 2]), r"in 0 \.\.\. 4"),

@@ -73,7 +73,13 @@ def p_value(true, reports, m, epsilon):
     return stats.chisquare(counts, response_matrix(m, epsilon)[true] * len(reports)).pvalue
 
 
-@pytest.mark.parametrize("m, epsilon", [(2, Fraction(1)), (5, Fraction(1, 2)), (7, Fraction(13, 5))])
+@pytest.mark.parametrize(
+    "m, epsilon",
+    [
+        (2, Fraction(1)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((5, Fraction(1, 2)), (7, Fraction(13, 5)))),
+    ],
+)
 def test_reports_follow_their_law_and_those_of_another_budget_or_number_of_parts_do_not(m, epsilon):
     n, source = 100_000, entropy_source(0)
     for true in range(m):

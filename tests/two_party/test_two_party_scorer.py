@@ -60,7 +60,7 @@ def plain_distance_correlation(x, y):
     return math.sqrt(u_products(x, y).sum() / math.sqrt(u_products(x, x).sum() * u_products(y, y).sum()))
 
 
-@pytest.mark.parametrize("epsilon", [None, math.inf])
+@pytest.mark.parametrize("epsilon", [pytest.param(None, marks=pytest.mark.slow), math.inf])
 def test_without_noise_and_with_many_parts_it_is_the_distance_correlation_of_the_values(epsilon, monkeypatch):
     monkeypatch.setitem(tables._FINER, 10_000, 200)
     x, y = line(600, np.random.default_rng(0))
@@ -101,6 +101,7 @@ def test_constant_columns_and_targets_score_0(statistic):
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("epsilon", [None, 1.0])
 @pytest.mark.parametrize("n", [4, 5, 6, 9])
+@pytest.mark.combinations
 def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
     x = np.random.default_rng(n).random((n, 3))
     bob = TwoPartyScorer(statistic, epsilon=epsilon, **BOUNDS)
@@ -152,6 +153,7 @@ def test_bounds_of_the_target_are_needed_where_it_is_cut_in_parts_and_clip_it_el
     "n, repeats, most",
     [(2000, 60, 0.07), pytest.param(10_000, 60, 0.035, marks=pytest.mark.slow)],
 )
+@pytest.mark.slow
 def test_the_mean_error_on_a_line_at_epsilon_1(n, repeats, most):
     """Seeded; in benchmarks/results/two_party.csv the mean errors are 0.064 and 0.030."""
     errors = []
@@ -209,6 +211,7 @@ def test_a_higher_confidence_has_a_wider_interval():
 @seeded
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("epsilon", [None, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_chance_is_taken_off_and_dependence_is_found(statistic, epsilon):
     """Mean scores of 10 tables of 3,000 records at epsilon = 1: one column matters, and one does not."""
     scores = []
@@ -256,7 +259,7 @@ def test_what_noise_on_counts_makes_of_independent_columns_is_taken_off(statisti
 # --- What is published ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sent():
     return reports_of(SENT, 6.0)  # two of four columns for each record
 

@@ -12,6 +12,7 @@ from benchmarks.causal.graph_measures import cpdag_of
 from benchmarks.published_pc import em_pc, loop, reconciled
 from benchmarks.published_pc.corrected_sieve import conditional_kendall
 from benchmarks.published_pc.statistics import Records, g_test, kendall_z, spearman_z
+from tests.folding import each
 
 
 def codes_of(seed, n=60, sizes=(3, 4, 2, 2)):
@@ -104,7 +105,7 @@ def test_distances_count_the_removals_before_the_one_that_turns_the_test(table, 
     assert em_pc.distance(np.array([table]), 1, 0.1) == sign * steps
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_with_an_oracle_the_loop_finds_the_graph(seed):
     rng = np.random.default_rng(seed)
     order = rng.permutation(6)

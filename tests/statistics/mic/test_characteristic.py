@@ -10,6 +10,7 @@ from skdpmic.statistics.mic.characteristic import CharacteristicMatrix, best_cut
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entries as entries_of_tables
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from tests.folding import each
 from tests.naive import naive_entry, naive_mutual_information
 from tests.statistics.mic.test_mic_e import KINDS, _data
 
@@ -28,6 +29,7 @@ def _value(x, y, statistic, **arguments):
 @pytest.mark.parametrize("arguments", STATISTICS.values(), ids=STATISTICS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 7, 60])
+@pytest.mark.combinations
 def test_largest_entry_is_the_statistic_and_the_best_grid_reaches_it(kind, n, arguments):
     x, y = _data(kind, n, np.random.default_rng(n))
     entries = characteristic_matrix(x, y, **arguments)
@@ -137,7 +139,7 @@ def _approx_mic_matrix(x, y, B, c):
     return np.where(matrix > 0, matrix, np.nan)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_best_cuts_reach_the_optimum(seed):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(rng.choice([0.5, 3.0]), size=(rng.integers(1, 15), rng.integers(2, 5)))
@@ -169,7 +171,7 @@ def test_edges_separate_neighbouring_floats_and_do_not_overflow():
         assert grid.counts.tolist() == [[2, 0], [0, 2]]
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"statistic": "mic"}, "statistic must be 'mic_e' or 'mic_r'"),

@@ -75,6 +75,7 @@ CLOSED = [
 
 @pytest.mark.parametrize("shape, n, axis, merges", CLOSED)
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0, 3.0])
+@pytest.mark.combinations
 def test_a_closed_family_changes_by_at_most_h_of_1_over_n(shape, n, axis, merges, chance):
     # In units of the correction of Miller and Madow. Three parts have twice the offset of two; log2(3) times is enough.
     of_two = chance * (shape[2 - axis] - 1) / (2 * n * math.log(2))

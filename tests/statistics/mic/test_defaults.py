@@ -117,6 +117,7 @@ def test_every_part_of_the_unit_interval_counts_alike():
 
 @pytest.mark.parametrize("key", [("F12", 0.5), ("F5", 0.8)])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.combinations
 def test_a_large_sample_has_the_population_value_of_a_discrete_target(key, n_classes):
     n = 200_000
     x, y = relationship(*key).sample(n, 0).T
@@ -170,6 +171,7 @@ def test_the_automatic_choice_is_within_15_percent_of_the_grid_for_many_records(
 @pytest.mark.parametrize(
     "n, epsilon, most", [(1000, 0.1, 0.115), (1000, 1.0, 0.039), (5000, 0.1, 0.036), (5000, 1.0, 0.019)]
 )
+@pytest.mark.slow
 def test_with_a_correction_the_private_score_is_nearer_to_mic_at_less_work(n, epsilon, most):
     # Without: 0.123, 0.054, 0.039 and 0.024. Fresh samples, which no choice has seen.
     corrected = automatic(n, epsilon, 0)

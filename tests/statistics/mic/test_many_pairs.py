@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_cross, mic_e, mic_pairs, mic_r
+from tests.folding import each
 
 LO, HI = np.array([-3.0, -2.0, -1.0, -4.0]), np.array([3.0, 2.0, 1.0, 4.0])
 
@@ -121,7 +122,7 @@ SECRET = 4321.125
 TWO = np.array([[SECRET, 1.0], [2.0, 3.0], [4.0, 0.0]])
 
 
-@pytest.mark.parametrize(
+@each(
     "call, message",
     [
         (lambda: mic_pairs(TWO[:, 0]), "X must be 2-dimensional"),

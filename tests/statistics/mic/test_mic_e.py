@@ -41,6 +41,7 @@ def _data(kind, n, rng):
 @pytest.mark.parametrize("kind", KINDS)
 @each("n", [*range(2, 11), 40])
 @pytest.mark.parametrize("B, c", [(4, 1), (9.5, 2), (17.9, 1.3), (7, 0.1)])
+@pytest.mark.combinations
 def test_equals_the_definition_by_brute_force(kind, n, B, c):
     x, y = _data(kind, n, np.random.default_rng(n))
     expected = naive_mic_e(x.tolist(), y.tolist(), B=B, c=c)
@@ -60,7 +61,7 @@ def test_every_entry_equals_the_definition_by_brute_force(kind, n, B, c):
         assert entries[k, l] == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
     x, y = _data(kind, 150, np.random.default_rng(1))
     for slope in (0.0, 0.5, 3.0):
@@ -70,6 +71,7 @@ def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 9, 150])
+@pytest.mark.combinations
 def test_more_master_parts_than_records_change_nothing(kind, n):
     x, y = _data(kind, n, np.random.default_rng(n))
     columns, table = (ranked_column(x), ranked_column(y)), entropy_table(n)
@@ -104,7 +106,7 @@ def _tables(ways, plan):
             yield np.diff(np.diff(below, axis=0), axis=1).tolist()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_counts_equal_the_walk_over_groups(seed):
     rng = np.random.default_rng(seed)
     x, y = np.round(rng.normal(size=(2, rng.integers(2, 60))) * rng.choice([0.5, 2, 100], size=(2, 1)))
@@ -165,7 +167,7 @@ def test_noiseless_relationships_score_one_and_independence_near_zero():
 SECRET = 4321.125
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"x": [[1.0, 2.0]]}, "x must be 1-dimensional"),

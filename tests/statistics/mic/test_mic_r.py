@@ -57,6 +57,7 @@ def _data(kind, n, rng):
     "B, c, master", [(4, 1, "reduced"), (9, 2.5, "reduced"), (17.9, 1.5, "reduced"), (10, 2, "full")]
 )
 @each("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction):
     x, y = _data(kind, n, np.random.default_rng(n))
     arguments = {"bounds": UNIT, "B": B, "c": c, "master": master, "correction": correction}
@@ -68,6 +69,7 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction)
 )
 @pytest.mark.parametrize("n", [4, 30])
 @pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n, correction):
     rng = np.random.default_rng(7)
     for kind in range(4):
@@ -185,7 +187,7 @@ def test_the_plan_is_that_of_the_definition_and_keeps_the_grids_that_are_needed(
     assert needed_grids(plan).tolist() == [list(row) for row in needed_by_loops(plan.tolist())]
 
 
-@pytest.mark.parametrize(
+@each(
     "B, c, master, expected",
     [
         (4, 5, "reduced", [(2, 10, 2)]),
@@ -262,7 +264,7 @@ def test_more_cells_than_records_are_refused_above_a_thousand(name, n, largest):
         LARGE[name](*pair(n), B=0.99)
 
 
-@pytest.mark.parametrize("name", [name for name in LARGE if "mic_e" not in name])
+@each("name", [name for name in LARGE if "mic_e" not in name])
 def test_master_partitions_of_more_parts_than_records_are_refused_above_a_thousand(name):
     for c in (250.01, 1e12, 1e300):
         with pytest.raises(ValueError, match="c must be at most"):
@@ -315,7 +317,7 @@ def test_sketches_whose_number_of_records_is_open_are_limited_as_for_any():
 SECRET = 4321.125
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"x": [[1.0, 2.0]]}, "x must be 1-dimensional"),

@@ -48,6 +48,7 @@ def with_missing(kind, n, seed=0):
 @each("n", [2, 5, 30])
 @each("B, c", [(4, 1), (9, 2.5), (17.9, 1.5)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
     score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(x, UNIT)
@@ -59,6 +60,7 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
 @each("n", [2, 5, 30])
 @each("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes, B, c, correction):
     x, y = with_missing(kind, n)
     codes = np.minimum((y * n_classes).astype(int), n_classes - 1)
@@ -88,6 +90,7 @@ def test_a_part_for_missing_values_changes_nothing_where_there_are_none(n, B, c,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (9000, 40, 3)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
     codes, three = np.digitize(y, [0.2, 0.4, 0.6, 0.8]), np.digitize(y, [0.3, 0.6])

@@ -72,6 +72,7 @@ def worst_log_ratio(n, scale):
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.combinations
 def test_no_noisy_table_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(n, epsilon):
     worst = worst_log_ratio(n, GeometricMechanism.for_budget(epsilon, 1).scale)
     assert worst == pytest.approx(epsilon, rel=1e-9)

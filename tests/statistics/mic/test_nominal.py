@@ -49,6 +49,7 @@ def codes_and_target(kind, n_labels, n):
 @pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
 @each("n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)])
 @each("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
@@ -61,6 +62,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 @each("n_labels", [1, 2, 3, 4, 7])
 @each("n_classes", [2, 3, 4, 7])
 @each("correction", CORRECTIONS)
+@pytest.mark.combinations
 def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     classes = (y * n_classes).astype(int)
@@ -106,6 +108,7 @@ def _canonical(grouping):
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("n_labels, most", [(2, 6), (3, 6), (4, 4), (10, 4)])
+@pytest.mark.combinations
 def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most, correction):
     # B = 40: with ten labels at most 4 merged parts. Kept are all groupings of two labels and of three.
     assert nominal_plan(40.0, 1, n_labels)[0, 2] == min(6, 40 // n_labels)
@@ -117,7 +120,7 @@ def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most
         assert score == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_labels, B", [(2, 4), (2, 100), (3, 100), (7, 100), (20, 100), (300, 100)])
+@each("n_labels, B", [(2, 4), (2, 100), (3, 100), (7, 100), (20, 100), (300, 100)])
 def test_merged_parts_are_those_that_the_labels_leave(n_labels, B):
     k_max = max(2, min(B // n_labels, math.isqrt(B)))
     n_fixed, n_master, merged = nominal_plan(float(B), 2.5, n_labels).T

@@ -47,7 +47,7 @@ def random_counts(rng, n_master, n_fixed):
     return counts
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_every_entry_equals_brute_force(seed):
     rng = np.random.default_rng(seed)
     counts = random_counts(rng, rng.integers(1, 8), rng.integers(2, 6))
@@ -71,6 +71,7 @@ def test_upper_bounds_skip_no_grid_that_holds_the_largest_entry(seed, k_max):
 @each("seed", range(12))
 @pytest.mark.parametrize("k_max", [2, 3, 5, 8])
 @pytest.mark.parametrize("chance", [0.05, MILLER_MADOW, 3.0])
+@pytest.mark.combinations
 def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_largest_entry(seed, k_max, chance):
     rng = np.random.default_rng(seed)
     counts = random_counts(rng, rng.integers(2, 30), rng.integers(2, 9))
@@ -154,7 +155,7 @@ def test_several_grids_of_several_tables_give_the_largest_of_all():
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_two_parts_are_the_best_cut(seed):
     rng = np.random.default_rng(seed)
     counts = random_counts(rng, rng.integers(1, 30), rng.integers(1, 8))

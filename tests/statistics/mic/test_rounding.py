@@ -78,6 +78,7 @@ def _records(kind, n, rng):
 @pytest.mark.parametrize("n", [2, 10, 3600, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("B, c", [(4, 1), (12, 2)])
 @pytest.mark.parametrize("correction, plan_of", [(None, continuous_plan), ("miller-madow", closed_plan)])
+@pytest.mark.combinations
 def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c, correction, plan_of):
     x, y = _records(kind, n, np.random.default_rng(n))
     target = NumericTargetScorer(y, (0.0, 1.0), B, c, correction=correction)
@@ -92,6 +93,7 @@ def test_score_is_within_the_rounding_error_of_its_exact_value(kind, n, B, c, co
 @pytest.mark.parametrize("n", [10, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_classes, B", [(2, 10), (3, 12), (5, 12)])
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
+@pytest.mark.combinations
 def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(kind, n, n_classes, B, correction):
     x, y = _records(kind, n, np.random.default_rng(n))
     codes = (y * n_classes).astype(int)

@@ -28,6 +28,7 @@ def naive_mic_of_table(counts, B):
 
 @pytest.mark.parametrize("shape", [(2, 2), (5, 5), (6, 4), (7, 7)])
 @pytest.mark.parametrize("B", [4, 9.5, 14, 40])
+@pytest.mark.combinations
 def test_equals_the_definition(shape, B):
     for seed in range(3):
         counts = table_of(seed, shape)

@@ -35,6 +35,7 @@ KINDS = {"numbers": numbers, "classes": classes}
 @pytest.mark.parametrize("B, c", [(32, 32), (9, 2.5), (64, 7)])
 @pytest.mark.parametrize("n", [2, 35, 3000])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.combinations
 def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit(kind, n, B, c):
     grids, x, target, of_records = KINDS[kind](n, B, c)
     order = np.random.default_rng(1).permutation(n)

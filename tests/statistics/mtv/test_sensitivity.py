@@ -26,6 +26,7 @@ def test_sensitivity_is_the_exact_value_rounded_up(n):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 10, 333])
 @pytest.mark.parametrize("n", [2, 3, 7, 100, 999, 12_345, 2**31 - 1])
+@pytest.mark.combinations
 def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_1(n, m):
     exact = min(m * Fraction(4 * (n - 1), n**2), 1)
     assert exact <= Fraction(mtv_r_sensitivity(n, n_replaced=m)) <= exact * (1 + Fraction(1, 10**12))
@@ -103,6 +104,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("joined", [neighbours_joined, any_joined])
 @pytest.mark.parametrize("shape, n", SHAPES)
+@pytest.mark.combinations
 def test_largest_change_over_all_data_sets_is_exactly_the_sensitivity(shape, n, joined):
     assert largest_change(n, 1, shape, joined) == 12 * (n - 1)
 
@@ -120,6 +122,7 @@ def test_offsets_do_not_add_to_the_change(shape, n):
 @pytest.mark.parametrize("joined", [neighbours_joined, any_joined])
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("shape, n", [((2, 2), 6), ((2, 2), 9), ((2, 3), 6), ((3, 3), 6)])
+@pytest.mark.combinations
 def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_that(shape, n, m, joined):
     change = largest_change(n, m, shape, joined)
     assert 12 * m * (n - m) <= change <= 12 * m * (n - 1)
@@ -254,6 +257,7 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
 @compiled_only
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.parametrize("n", [10, 500])
+@pytest.mark.combinations
 def test_no_climb_gets_above_the_sensitivity(family, n):
     assert share_that_climbs_reach(family, n, seeds=(0, 1), n_steps=60) >= 0.9999
 
@@ -261,6 +265,7 @@ def test_no_climb_gets_above_the_sensitivity(family, n):
 @compiled_only
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 5])
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
+@pytest.mark.combinations
 def test_no_climb_of_a_nominal_feature_gets_above_the_sensitivity(family, n_labels):
     reached = share_that_climbs_reach(family, 60, seeds=(0, 1), n_steps=30, scale=Nominal(n_labels))
     if n_labels == 2 or (family.penalty == 0 and any(side.n_groups == 2 for side in family.sides)):
@@ -304,6 +309,7 @@ def test_a_climb_finds_out_too_small_a_sensitivity():
 )
 @pytest.mark.parametrize("n", [2, 1000, 10**6])
 @pytest.mark.parametrize("is_missing", [False, True])
+@pytest.mark.combinations
 def test_the_package_s_families_attain_the_sensitivity(family, n, is_missing):
     scorer = CountsScorer(n, family)
     tables = np.zeros((2, family.n_columns * (family.n_master + 1)), dtype=np.uint32)

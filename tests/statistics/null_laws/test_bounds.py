@@ -220,6 +220,7 @@ MARGINS = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1,
 @pytest.mark.parametrize("n_classes", [None, 2])
 @pytest.mark.parametrize("kind", X_VALUES)
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.combinations
 def test_no_exact_law_of_few_records_has_a_larger_tail(statistic, kind, n_classes, n):
     """All tables of so many records with three places in x and two in y, with many probabilities of each."""
     measure = statistic_named(statistic, "miller-madow").measure(4.0, 1.0, n, 1.0, n_classes)

@@ -97,6 +97,7 @@ def law_of_all_orders(name, n):
 
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
 @ANY_NOISE
+@pytest.mark.combinations
 def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
     """Within five standard errors of 9,999 simulations."""
     n, n_resamples = 6, 9_999
@@ -148,6 +149,7 @@ def test_ties_may_make_a_large_score_twice_as_likely():
 @pytest.mark.parametrize("n", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["kendall", "spearman"])
 @ANY_NOISE
+@pytest.mark.combinations
 def test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say(name, n, noise, monkeypatch):
     """The law of strict ranks is exact here, and not simulated."""
     strict = law_of_all_orders(name, n)

@@ -9,6 +9,7 @@ import pytest
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks, spearman
 from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
+from tests.folding import each
 from tests.naive_ranks import naive_conditional_rho, naive_conditional_tau
 from tests.statistics.ranks.test_kernels import KINDS, SIZES, compiled_only, pairs_of
 
@@ -31,6 +32,7 @@ def rounded_down(value):
 
 @pytest.mark.parametrize("kind", STRATA)
 @pytest.mark.parametrize("n", SIZES[:-1])
+@pytest.mark.combinations
 def test_scores_within_strata_are_the_definitions_rounded_down_once(n, kind):
     rng = np.random.default_rng(n)
     for x, y in pairs_of(n):
@@ -88,7 +90,7 @@ def test_large_strata_beside_small_ones_are_exact():
     assert conditional_spearman(x, -x, strata) == rounded_down(-Fraction(n - 2, n))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_constant_and_tied_strata_count_zero(kind):
     n = 30
     values = KINDS[kind](n, np.random.default_rng(0))

@@ -21,6 +21,7 @@ from skdpmic.statistics.ranks.kernels import (
     spearman,
     strict_ranks,
 )
+from tests.folding import each
 from tests.naive_ranks import (
     naive_chatterjee,
     naive_mid_ranks,
@@ -69,7 +70,7 @@ def root_rounded_down(square):
 # --- Against the definitions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", SIZES)
+@each("n", SIZES)
 def test_ranks_are_the_definition(n):
     rng = np.random.default_rng(n)
     for make in KINDS.values():
@@ -122,7 +123,7 @@ def share_of_variance_of_ranks(values):
     return 12 * np.var(stats.rankdata(values)) / (len(values) ** 2 - 1)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "constant"])  # there scipy gives NaN
+@each("kind", [kind for kind in KINDS if kind != "constant"])
 def test_kendall_and_spearman_are_those_of_scipy_but_for_the_divisor_under_ties(kind):
     rng = np.random.default_rng(0)
     x = KINDS[kind](300, rng)

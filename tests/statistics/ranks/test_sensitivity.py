@@ -204,6 +204,7 @@ def test_no_permutation_of_few_records_changes_distance_correlation_by_more_than
     "statistic, name", [(chatterjee, "chatterjee"), (distance_correlation, "distance_correlation")]
 )
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.combinations
 def test_no_small_table_with_ties_changes_a_score_by_more_than_its_sensitivity(statistic, name, seed):
     n, n_places = 4, 3
     keys = np.random.default_rng(seed).integers(3, size=(2, n))  # tied keys, too: then the place of the record decides
