@@ -28,6 +28,8 @@ class ResultsMixin:
             - `score`: its released score;
             - `lower`, `upper`: the 95% interval for the score without noise, as of `scores_interval`;
             - `p_value`: as of `p_values`, not corrected for there being several features;
+            - `gap`: with ``mechanism_="one-shot"``, how much larger its noisy score is than that of the next feature
+              chosen, as in `gaps_`; NaN where there is none;
             - `r2`: with :class:`skdpmic.correlation.PrivateForwardSelector`, the R squared of a linear model with this
               feature and those before it, as in `r2_path_`;
             - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, how many records reported it;

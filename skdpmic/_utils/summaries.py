@@ -91,7 +91,8 @@ def shown_scores(estimator):
     n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
-        released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}; no scores"
+        gaps = ", and the gaps between them" if len(getattr(estimator, "gaps_", ())) else ""
+        released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}{gaps}; no scores"
     else:
         tables = ", and the noisy tables of counts that they follow from" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {terms.statistic}{tables}"

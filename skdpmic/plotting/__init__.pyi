@@ -1,3 +1,4 @@
+from .gaps import GapsDisplay
 from .graphs import GraphDisplay
 from .ledgers import LedgerDisplay
 from .noisy_counts import NoisyCountsDisplay
@@ -5,4 +6,12 @@ from .plans import PlanDisplay
 from .scores import ScoresDisplay
 from .stability import StabilityDisplay
 
-__all__ = ["GraphDisplay", "LedgerDisplay", "NoisyCountsDisplay", "PlanDisplay", "ScoresDisplay", "StabilityDisplay"]
+__all__ = [
+    "GapsDisplay",
+    "GraphDisplay",
+    "LedgerDisplay",
+    "NoisyCountsDisplay",
+    "PlanDisplay",
+    "ScoresDisplay",
+    "StabilityDisplay",
+]

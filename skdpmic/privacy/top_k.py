@@ -6,6 +6,7 @@ grows with the square root of k.
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import stats
@@ -57,10 +58,16 @@ class _TopK(NoiseOnGrid):
         """Indices of the k features chosen, best first, by their scores less their public `offsets`."""
         if self.scale == 0:
             return np.argsort(offsets - scores, kind="stable")[: self.k]
-        adjusted = to_grid(scores) - to_grid(
-            np.broadcast_to(offsets, scores.shape)
-        )  # in steps, so that none moves further
-        return np.array(self._choose(adjusted, random_bytes), dtype=np.int64)
+        return np.array(self._choose(_in_steps(scores, offsets), random_bytes), dtype=np.int64)
+
+    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
+        """The same, and the k - 1 gaps between successive noisy scores if they cost nothing more, else None."""
+        return self.release(scores, random_bytes, offsets), None
+
+
+def _in_steps(scores, offsets):
+    """Scores less their offsets, in whole grid steps, so that none moves further."""
+    return to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
 
 
 class OneShotTopK(_TopK):
@@ -93,8 +100,23 @@ class OneShotTopK(_TopK):
         """
         return LaplaceMechanism(self.scale).margin(confidence)
 
+    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
+        """The indices, and the gaps from each noisy score to the next of those chosen; never to one that was not."""
+        if self.scale == 0:
+            chosen = self.release(scores, random_bytes, offsets)
+            return chosen, -np.diff((scores - offsets)[chosen])
+        noisy = self._with_noise(_in_steps(scores, offsets), random_bytes)
+        chosen = self._largest(noisy)
+        gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)]
+        return np.array(chosen, dtype=np.int64), np.array(gaps, dtype=np.float64) * GRID
+
     def _choose(self, scores, random_bytes):
-        noisy = scores + geometric(self.scale, len(scores), random_bytes)
+        return self._largest(self._with_noise(scores, random_bytes))
+
+    def _with_noise(self, scores, random_bytes):
+        return scores + geometric(self.scale, len(scores), random_bytes)
+
+    def _largest(self, noisy):
         return sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k]
 
 

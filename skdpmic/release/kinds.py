@@ -153,7 +153,7 @@ class NoisyTables:
 
 @dataclass(frozen=True)
 class BestFeatures:
-    """Which k features have the largest scores, in order, and nothing else."""
+    """Which k features have the largest scores, in order, and the gaps between them where these cost nothing."""
 
     epsilon: float
     delta: float
@@ -196,7 +196,7 @@ class BestFeatures:
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
-        chosen = self._chosen(records, measure, mechanism, n_jobs, random_bytes)
+        chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes)
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
@@ -205,12 +205,12 @@ class BestFeatures:
             "null_scores_": chance_scores(measure, records.shape),
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
-        }
+        } | ({} if gaps is None else {"gaps_": gaps})
 
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
-        """The k features, in order."""
+        """The k features, in order, and the gaps between them, or None."""
         scores = _scores(records, measure, n_jobs, random_bytes)
-        return mechanism.release(scores, random_bytes, chance_scores(measure, records.shape))
+        return mechanism.release_with_gaps(scores, random_bytes, chance_scores(measure, records.shape))
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class GreedyFeatures(BestFeatures):
             return _adjusted_scores(scores, np.delete(chance_scores(against, shape), chosen))
 
         adjusted = _adjusted_scores(_scores(records, measure, n_jobs, random_bytes), chance_scores(measure, shape))
-        return mechanism.release(adjusted, scores_with, random_bytes)
+        return mechanism.release(adjusted, scores_with, random_bytes), None
 
 
 def _adjusted_scores(scores, by_chance):

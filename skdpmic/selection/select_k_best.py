@@ -5,6 +5,8 @@ import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
+import numpy as np
+
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
@@ -43,10 +45,10 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     """Select the k best features under differential privacy, and publish their names only.
 
     Features are scored by a measure of their dependence on the target. What is released is which k features have the
-    largest scores, in order; no score is. That needs far less noise than publishing scores, and satisfies
-    epsilon-differential privacy: replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one
-    person) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies
-    (epsilon, delta)-differential privacy.
+    largest scores, in order, and how far these are apart where that is free (`gaps_`); no score is. That needs far less
+    noise than publishing scores, and satisfies epsilon-differential privacy: replacing one record (one row of X and y;
+    with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at most
+    exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -115,6 +117,11 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
         How many places of `ranking_` were released: the k chosen.
+    gaps_ : ndarray of shape (n_ranked_ - 1,)
+        How much larger the private score of each chosen feature, less its `null_scores_`, is than that of the next one
+        chosen, with noise; empty if one was chosen. Only with ``mechanism_="one-shot"``, where this costs nothing more.
+        A gap above ``3 * noise_scale_`` is clear: if any feature that comes later, chosen or not, were as good, a gap
+        that large would have a probability of at most 5% (``docs/theory/top_k.md``).
     mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
         What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip"
         with `redundancy`, which draws it anew for each choice; "exponential" chooses k times by the exponential
@@ -142,6 +149,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     DPMICScorer : Publishes scores.
     skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
     private_bounds : Learns bounds of columns of which nothing is known.
+    skdpmic.plotting.GapsDisplay : Draws how clear the choice was.
     plan_release : How much noise there will be, before there is data.
 
     Notes
@@ -223,6 +231,13 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
 
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_features)
+
+    def _further_columns(self):
+        if not hasattr(self, "gaps_"):
+            return {}
+        gaps = np.full(self.n_features_in_, np.nan)
+        gaps[np.argsort(self.ranking_, kind="stable")[: len(self.gaps_)]] = self.gaps_
+        return {"gap": gaps}
 
     _shown = shown_scores
 

@@ -162,7 +162,10 @@ def test_a_choice_shows_names_in_order_and_no_scores(fitted):
     shown = released(selector)
     in_order = [NAMES[j] for j in np.argsort(selector.ranking_, kind="stable")[:3]]
     assert [row for row in shown.rows] == [[name, "chosen"] for name in in_order]
-    assert shown.facts["Released"] == "which 3 of 30 features are the best, in order, by mtv_r; no scores"
+    assert shown.facts["Released"] == (
+        "which 3 of 30 features are the best, in order, by mtv_r, and the gaps between them; no scores"
+    )
+    assert "gaps" not in released(fitted["exponential"]).facts["Released"]
     noise = f"one-sided exponential noise of scale {selector.noise_scale_:.3g}, on each score before the choice"
     assert shown.facts["Noise"] == noise
     assert released(fitted["redundancy"]).facts["Noise"].endswith("on each score before each choice")

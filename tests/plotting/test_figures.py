@@ -8,6 +8,7 @@ import pytest
 
 from skdpmic import plotting
 from skdpmic.plotting import (
+    GapsDisplay,
     GraphDisplay,
     LedgerDisplay,
     NoisyCountsDisplay,
@@ -18,6 +19,7 @@ from skdpmic.plotting import (
 from skdpmic.plotting.figures import label_of
 
 DISPLAYS = [
+    GapsDisplay([0.3, 0.1], noise_margin=0.2),
     GraphDisplay(np.eye(3, k=1)),
     LedgerDisplay([], [], epsilon=1.0),
     NoisyCountsDisplay(np.zeros((2, 2)), noise_scale=1.0),

@@ -115,7 +115,7 @@ RENAMED = {
 def kept(estimator, *more):
     """All public attributes of a fit, and what some methods return."""
     attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
-    for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_"):
+    for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_", "gaps_"):  # the last came later
         attributes.pop(name, None)
     for now, before in RENAMED.items():
         if now in attributes:

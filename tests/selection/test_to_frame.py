@@ -47,7 +47,7 @@ COLUMNS = {
     "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known
     "people": SCORED[:5],  # whose rows are dependent
     "selector": [*SCORED, "chosen"],
-    "names": ["feature", "rank", "chosen"],
+    "names": ["feature", "rank", "gap", "chosen"],
     "forward": ["feature", "rank", "r2", "chosen"],
     "two parties": [*SCORED[:5], "n_reported"],
     "two parties, maxima": [*SCORED[:3], "n_reported"],
@@ -68,6 +68,7 @@ def test_every_column_is_what_the_estimator_has_released_best_first(kind):
         "upper": lambda: fitted.scores_interval(0.95)[1],
         "p_value": lambda: fitted.p_values(),
         "chosen": lambda: fitted.get_support(),
+        "gap": lambda: np.append(fitted.gaps_, [np.nan] * 4)[np.argsort(order)],
         "r2": lambda: fitted.r2_path_[np.argsort(order)],
         "n_reported": lambda: fitted.n_reported_,
     }

@@ -34,6 +34,7 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.plotting import (
+    GapsDisplay,
     GraphDisplay,
     LedgerDisplay,
     NoisyCountsDisplay,
@@ -144,6 +145,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
 
 def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(ScoresDisplay.from_estimator(scorer, confidence=0.9, max_features=5), ScoresDisplay)
+    assert_type(GapsDisplay.from_estimator(PrivateSelectKBest(2), max_features=5), GapsDisplay)
     assert_type(NoisyCountsDisplay.from_estimator(scorer, "age"), NoisyCountsDisplay)
     assert_type(StabilityDisplay.from_estimator(scorer, k=5).plot(), StabilityDisplay)
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
