@@ -118,9 +118,8 @@ class KendallRelease:
         """The noise."""
         if shape.n_samples > MAX_RECORDS:
             raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
-        return NoisyConcordances.for_budget(
-            self.epsilon, self.delta, self.n_columns, shape.n_samples, shape.rows_per_group
-        )
+        size = self.n_columns, shape.n_samples, shape.rows_per_group
+        return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""

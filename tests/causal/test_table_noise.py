@@ -7,7 +7,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import NoisyTwoWayTables, two_way_counts, two_way_squared_sensitivity
+from skdpmic.causal.table_release import NoisyTwoWayTables, two_way_squared_sensitivity
+from skdpmic.causal.two_way_tables import two_way_counts
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from tests.privacy.laws import gaussian_p_value

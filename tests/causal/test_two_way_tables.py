@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import as_tables, two_way_counts
+from skdpmic.causal.two_way_tables import as_tables, two_way_counts
 
 SIZES = [2, 3, 7, 1, 4]
 
