@@ -41,7 +41,6 @@ from skdpmic import (
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
-from skdpmic.search import grid_search as search_module
 from skdpmic.search import trials as trials_module
 from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.privacy.test_top_k import law
@@ -78,7 +77,7 @@ def scores_of(search, X, y, monkeypatch):
         return mean_over_subsets(scores, bounds)
 
     with monkeypatch.context() as patch:
-        patch.setattr(search_module, "mean_over_subsets", spy)
+        patch.setattr(trials_module, "mean_over_subsets", spy)
         search.fit(X, y)
     return seen[0]
 
@@ -125,7 +124,7 @@ def test_overlapping_subsets_are_caught(monkeypatch):
         order = np.random.RandomState(0).permutation(n_samples)
         return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_subsets)]
 
-    monkeypatch.setattr(search_module, "assign_subsets", overlapping)
+    monkeypatch.setattr(trials_module, "assign_subsets", overlapping)
     with pytest.raises(AssertionError):
         assert_a_record_moves_one_subset_only(monkeypatch)
 
@@ -366,7 +365,7 @@ def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("error")
             search.set_params(ledger=ledger).fit(*table())
-            patch.setattr(search_module, "assign_subsets", None)
+            patch.setattr(trials_module, "assign_subsets", None)
             with pytest.raises(UserWarning, match="ledger is None"):
                 search.set_params(ledger=None).fit(*table())
 
