@@ -18,6 +18,7 @@ SETTINGS = [
     DPMICScorer(**DISCRETE),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
     DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
+    DPMICSelector(**CONTINUOUS, mechanism="k-norm"),
     DPMICScorer(**CONTINUOUS, mechanism="geometric"),
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
