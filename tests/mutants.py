@@ -41,6 +41,10 @@ GREEDY = (
     "privacy/test_greedy.py::"
     "test_no_list_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_half_the_noise_is_too_little"
 )
+K_NORM = "privacy/test_k_norm.py"
+K_NORM_SUMS = f"{K_NORM}::test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width"
+K_NORM_QUANTILES = f"{K_NORM}::test_the_quantiles_are_exact_to_three_steps_and_never_too_small"
+CUBES = "test_a_cube_has_all_of_its_vectors"
 GREEDY_LAW = "privacy/test_greedy.py::test_published_lists_follow_the_exact_law"
 SAME_EPSILON = "budget/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
 PLANNED = (
@@ -448,6 +452,24 @@ MUTANTS = [
     Mutant("GaussianMechanism._noise", "self.scale**2", "self.scale",
            "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_law_around_the_score"),
     Mutant("NoisyScores.mechanism", "self.n_features", "1", f"{FIT_SCALE}[continuous-laplace-fit]"),
+    Mutant("discrete_k_norm", "2 * half_width + 1", "2 * half_width", f"{K_NORM}::{CUBES}"),
+    Mutant("_half_width", "size + 1", "size", f"{K_NORM_SUMS}[3-2]"),
+    Mutant("_half_width", "2 * fineness * scale", "fineness * scale", f"{K_NORM_SUMS}[3-2]"),
+    Mutant("_half_width", "last - total", "total - centre", f"{K_NORM_SUMS}[9-2]"),
+    Mutant("_half_width", "half_width < 0", "False",
+           f"{K_NORM}::test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn_again"),
+    Mutant("_half_width", "_uniform_below_each(total + 1, size, random_bytes) < centre",
+           "_uniform_below_each(total + 1, size, random_bytes) <= centre",
+           f"{K_NORM}::test_the_uniform_numbers_are_compared_with_the_centre"),
+    Mutant("_half_width", "total + 1", "total", f"{K_NORM_SUMS}[3-2]"),
+    Mutant("_uniform_below_each", "draws[pending] >= bounds[pending]", "draws[pending] > bounds[pending]",
+           f"{K_NORM}::test_uniform_numbers_below_each_bound_reach_all_of_their_ranges[2-3]"),
+    Mutant("KNormMechanism.for_budget", "scale_for_budget(epsilon, steps)", "scale_for_budget(2 * epsilon, steps)",
+           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
+    Mutant("KNormMechanism.for_budget", "scale_for_budget(epsilon, steps)", "scale_for_budget(epsilon, steps) - 1",
+           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
+    Mutant("KNormMechanism._noise", "discrete_k_norm(self.scale, size, random_bytes)",
+           "discrete_k_norm(self.scale, 1, random_bytes)", f"{K_NORM}::test_as_many_numbers_are_drawn_as_there_are_scores"),
     Mutant("NoisyScores.mechanism", "self.n_features", "1",
            "privacy/test_audit_gaussian.py::test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_"
            "three_quarters_of_it[4-30]"),
@@ -516,10 +538,27 @@ MUTANTS = [
     Mutant("_ROUNDING", "2.0**-48", "0.0",
            "privacy/test_composition.py::test_delta_is_the_infimum_over_alpha_rounded_up"),
     # --- Intervals
-    Mutant("laplace_quantile", "1 - confidence", "2 * (1 - confidence)",
+    Mutant("_tail_of_each", "1 - confidence", "2 * (1 - confidence)",
            "privacy/test_mechanisms.py::test_intervals_cover_as_often_as_they_say"),
-    Mutant("gaussian_quantile", "(1 - confidence) / 2", "1 - confidence",
+    Mutant("_tail_of_each", "math.log(confidence) / n_scores", "math.log(confidence)",
+           f"{K_NORM}::test_of_independent_noise_the_joint_quantile_is_exact_to_one_step[laplace]"),
+    Mutant("gaussian_quantile", "_tail_of_each(confidence, n_scores) / 2", "_tail_of_each(confidence, n_scores)",
            "privacy/test_gaussian.py::test_intervals_cover_as_often_as_they_say"),
+    Mutant("k_norm_quantile", "0.5", "-1.5", f"{K_NORM_QUANTILES}[2-1]"),
+    Mutant("reach_of_largest", "n_scores", "n_scores - 1", f"{K_NORM_QUANTILES}[3-2]"),
+    Mutant("tail_of_coordinate", "n_scores + 1", "n_scores", f"{K_NORM_QUANTILES}[3-2]"),
+    Mutant("_NoisyScores.interval", "len(scores) if simultaneous else 1", "1",
+           f"{K_NORM}::test_intervals_cover_as_often_as_they_say_each_and_all_at_once[k-norm-12-100000]"),
+    Mutant("DPMICSelector._discoveries", "self._noise.is_independent", "True",
+           "selection/test_p_values.py::"
+           "test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep"),
+    Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
+           "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices[0.5-3]"),
+    Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
+           "statistics/mic/test_posterior.py::"
+           "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
+    Mutant("choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
+           "plotting/test_stability.py::test_noise_in_a_cube_is_drawn_for_all_features_together"),
     Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
            "plotting/test_choices.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
     Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
@@ -630,7 +669,7 @@ MUTANTS = [
     Mutant("results._frame_of", 'dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)',
            "dataframe(columns)",
            "selection/test_to_frame.py::test_every_column_is_what_the_estimator_has_released_best_first[scorer]"),
-    Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).margin(confidence)",
+    Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).margin(confidence, n_together)",
            "estimator._mechanism_of_scores(cls.__name__).margin(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
     Mutant("PrivateEstimator._publish",
@@ -750,7 +789,7 @@ MUTANTS = [
            "test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large[chatterjee]"),
     Mutant("NullModel.p_values", "int(n_labels) or None", "None",
            "selection/test_p_values.py::test_p_values_of_several_kinds_of_features_are_those_of_each_kind"),
-    Mutant("DPMICSelector._discoveries", "stats.false_discovery_control(p_values)", "p_values",
+    Mutant("DPMICSelector._discoveries", "stats.false_discovery_control(p_values, method=method)", "p_values",
            "selection/test_p_values.py::test_fdr_keeps_what_benjamini_and_hochberg_keep[kendall]"),
     Mutant("_Family.of_tables",
            "yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)", "pass",

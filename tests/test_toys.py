@@ -57,7 +57,11 @@ def test_a_new_statistic_chooses_features(more, ledger):
     assert classes.fit(X, (Y > 0.5).astype(int)).ranking_[2] == 1
 
 
-@pytest.mark.parametrize("mechanism", [{}, {"mechanism": "gaussian", "delta": 1e-6}], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [{}, {"mechanism": "gaussian", "delta": 1e-6}, {"mechanism": "k-norm"}],
+    ids=["laplace", "gaussian", "k-norm"],
+)
 def test_a_new_statistic_has_scores_with_noise_of_its_own_sensitivity(mechanism, ledger):
     scorer = DPMICScorer(epsilon=5.0, ledger=ledger, **TOY, **mechanism).fit(X, Y)
     lower, upper = scorer.scores_interval(1 - 1e-9)
@@ -148,7 +152,7 @@ def test_a_new_mechanism_is_planned_searched_and_used_for_pairs():
 
 
 def test_a_name_that_is_not_registered_is_refused_with_those_that_are():
-    with pytest.raises(ValueError, match="mechanism must be 'laplace', 'gaussian', 'doubled' or 'geometric', got 'x'"):
+    with pytest.raises(ValueError, match="'laplace', 'gaussian', 'k-norm', 'doubled' or 'geometric', got 'x'"):
         DPMICScorer(mechanism="x", **PUBLIC).fit(X, Y)
     with pytest.raises(ValueError, match=r"statistic must be one of .*'agreement', got 'x'"):
         PrivateSelectKBest(1, statistic="x", **PUBLIC).fit(X, Y)

@@ -12,7 +12,8 @@ from scipy.integrate import cumulative_trapezoid
 from skdpmic.privacy.cube_law import CubeLaw
 
 _REACH = 40  # noise beyond this many scales has a probability of exp(-40)
-_N_NODES = 4001
+_N_NODES, _N_NODES_OF_CUBES = 4001, 1001
+_N_AT_ONCE = 1_000_000  # numbers
 
 
 def draw_truths(scores, law, n_draws, random):
@@ -83,16 +84,18 @@ def _half_widths(scores, law, n_draws, random):
     n_clamped = len(scores) - len(inside)
 
     def log_density(m):
-        truths = np.minimum(inside + m, 1) - np.maximum(inside - m, 0)
-        return np.log(truths).sum() + n_clamped * np.log(_mass_above_clamped(m)) - m / law.scale
+        parts = np.array_split(m[:, np.newaxis], 1 + m.size * inside.size // _N_AT_ONCE)
+        truths = [np.log(np.minimum(inside + p, 1) - np.maximum(inside - p, 0)).sum(axis=1) for p in parts]
+        return np.concatenate(truths) + n_clamped * np.log(_mass_above_clamped(m)) - m / law.scale
 
     # The density is log-concave, and no heavier than a gamma law of this shape.
     shape = len(inside) + 2 * n_clamped + 1
-    nodes = law.scale * np.geomspace(1e-9, shape + _REACH * np.sqrt(shape) + _REACH, _N_NODES)
+    nodes = law.scale * np.geomspace(1e-9, shape + _REACH * np.sqrt(shape) + _REACH, _N_NODES_OF_CUBES)
     for _ in range(2):  # from wherever it may be to where it is
-        logs = np.array([log_density(m) for m in nodes])
+        logs = log_density(nodes)
         likely = np.flatnonzero(logs > logs.max() - _REACH)
-        nodes = np.linspace(nodes[max(likely[0] - 1, 0)], nodes[min(likely[-1] + 1, len(nodes) - 1)], _N_NODES)
-    density = np.exp([log_density(m) - logs.max() for m in nodes])
-    mass = cumulative_trapezoid(density, nodes, initial=0)
+        ends = nodes[max(likely[0] - 1, 0)], nodes[min(likely[-1] + 1, len(nodes) - 1)]
+        nodes = np.linspace(*ends, _N_NODES_OF_CUBES)
+    logs = log_density(nodes)
+    mass = cumulative_trapezoid(np.exp(logs - logs.max()), nodes, initial=0)
     return np.interp(random.random(n_draws) * mass[-1], mass, nodes)

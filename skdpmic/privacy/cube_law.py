@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import gammaincc, gammainccinv
+from scipy.special import gammaincc, gammainccinv, gammaincinv
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,22 @@ class CubeLaw:
     def given_half_widths(self, n_laws):
         """Laws of independent coordinates, of equally likely cubes that stand for all."""
         levels = (np.arange(n_laws) + 0.5) / n_laws
-        half_widths = stats.gamma.ppf(levels, self.n_scores + 1, scale=self.scale)
-        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
+        half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
+        return [UniformLaw(half_width) for half_width in half_widths]
+
+
+class UniformLaw(NamedTuple):
+    """The uniform law on [-half_width, half_width], with methods of those of scipy.stats."""
+
+    half_width: float
+
+    def sf(self, z):
+        """Probability to be above z."""
+        return np.clip((1 - np.asarray(z) / self.half_width) / 2, 0, 1)
+
+    def ppf(self, level):
+        """Value that is exceeded with probability 1 - level."""
+        return self.half_width * (2 * np.asarray(level) - 1)
 
 
 def tail_of_coordinate(z, n_scores):

@@ -214,7 +214,7 @@ class KNormMechanism(_NoisyScores):
         if self.scale == 0:
             return None
         scale = self.scale * GRID
-        return stats.laplace(scale=scale) if self.n_scores == 1 else CubeLaw(self.n_scores, scale)
+        return law_of_scale(stats.laplace, scale) if self.n_scores == 1 else CubeLaw(self.n_scores, scale)
 
     def _noise(self, size, random_bytes):
         return discrete_k_norm(self.scale, size, random_bytes)

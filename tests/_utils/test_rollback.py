@@ -143,6 +143,7 @@ CLASSES += (releases.NoisyScores, releases.BestFeatures)
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, **PUBLIC),
     "gaussian": partial(DPMICScorer, mechanism="gaussian", delta=1e-3, **PUBLIC),
+    "k-norm": partial(DPMICScorer, mechanism="k-norm", **PUBLIC),
     "names": partial(SelectNames, k=1, **PUBLIC),
 }
 WAYS = {  # what happens before, and what is interrupted

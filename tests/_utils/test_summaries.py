@@ -38,6 +38,7 @@ def search(**parameters):
 ESTIMATORS = {
     "scorer": DPMICScorer(**PUBLIC, epsilon=100.0),
     "gaussian": DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6),
+    "k-norm": DPMICScorer(**PUBLIC, mechanism="k-norm"),
     "geometric": DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
     "selector": DPMICSelector(k=2, **PUBLIC, epsilon=100.0),
     "names": SelectNames(**PUBLIC, k=3),

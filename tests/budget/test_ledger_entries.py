@@ -81,6 +81,10 @@ RELEASES = {
         lambda ledger: fit_scorer(ledger, mechanism="gaussian", delta=DELTA, statistic="kendall"),
         ("DPMICScorer", DELTA, N, D, RHO, "kendall", "scores", "gaussian", None),
     ),
+    "scores with noise in a cube": (
+        lambda ledger: fit_scorer(ledger, mechanism="k-norm"),
+        ("DPMICScorer", 0.0, N, D, None, "mic_r", "scores", "k-norm", None),
+    ),
     "noisy tables": (
         lambda ledger: fit_scorer(ledger, mechanism="geometric"),
         ("DPMICScorer", 0.0, N, D, SPLIT / 2, "mic_r", "tables", "geometric", None),

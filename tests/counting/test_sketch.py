@@ -202,6 +202,7 @@ def test_jobs_do_not_change_the_counts(backend, monkeypatch):
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, epsilon=3),
     "gaussian": partial(DPMICScorer, epsilon=3, delta=1e-5, mechanism="gaussian"),
+    "k-norm": partial(DPMICScorer, epsilon=3, mechanism="k-norm"),
     "geometric": partial(DPMICScorer, epsilon=30, mechanism="geometric"),
     "selector": partial(DPMICSelector, k=2),
     "support": partial(SelectNames, k=2),
@@ -525,7 +526,7 @@ def test_parameters_are_checked(bad, message):
         ({"B": 21}, "B must be 'auto', an exponent or that of the sketch, 33.7, got 21"),
         ({"B": 1}, "B must be a number >= 4"),
         ({"c": 5}, "c must be 'auto' or that of the sketch, 3.3, got 5"),
-        ({"mechanism": "geometric"}, "mechanism must be 'laplace' or 'gaussian' with this sketch"),
+        ({"mechanism": "geometric"}, "mechanism must be 'laplace', 'gaussian' or 'k-norm' with this sketch"),
         ({"statistic": "mtv_r"}, "statistic must be that of the sketch, 'mic_r', got 'mtv_r'"),
         ({"correction": None}, "correction must be that of the sketch, 'miller-madow', got None"),
         ({"epsilon": 0}, "epsilon must"),

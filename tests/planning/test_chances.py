@@ -10,6 +10,7 @@ from scipy import stats
 
 from skdpmic import plan_release
 from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, miss_probability, share_found
+from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.kinds import BestFeatures, NoisyScores
@@ -52,6 +53,35 @@ def test_a_perfect_score_is_missed_as_often_as_said(name, n_features, k):
         missed, at_random = miss_probability(n_features, k, law)
         assert missed == pytest.approx(expected, abs=0.015)  # four standard errors
         assert at_random == 1 - k / (others + 1)
+
+
+def share_in_cubes(true, noise, k, law, random):
+    """As above, with noise of one vector for each trial."""
+    scores = np.hstack([true, noise])
+    noisy = scores + law.vectors(len(scores), random)
+    return np.mean(np.argsort(-noisy, axis=1)[:, :k] < true.shape[1])
+
+
+@pytest.mark.parametrize("d", [3, 20])
+@pytest.mark.parametrize("std", [0.05, 0.15, 0.5])
+def test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices(std, d):
+    # 20,000 trials: a standard error of 0.003, and as much from few cubes and few values.
+    random, law = np.random.default_rng(1), CubeLaw(d, std / CubeLaw(d, 1.0).std())
+    laws = np.linspace(0.2, 0.8, 5), np.linspace(0, 0.4, 5)
+    true, noise = random.choice(laws[0], (20_000, 2)), random.choice(laws[1], (20_000, d - 2))
+    expected = share_in_cubes(true, noise, 2, law, random)
+    assert chance_chosen(*laws, np.full(5, 0.2), 1, d - 2, 2, law) == pytest.approx(expected, abs=0.012)
+
+
+@pytest.mark.parametrize("n_features, k", [(2, 1), (10, 4), (100, 5)])
+def test_a_perfect_score_is_missed_as_often_as_said_under_noise_in_a_cube(n_features, k):
+    random = np.random.default_rng(2)
+    for std in (0.1, 0.5, 3.0):
+        law = CubeLaw(n_features, std / CubeLaw(n_features, 1.0).std())
+        noisy = law.vectors(20_000, random)
+        noisy[:, 0] += 1
+        expected = np.mean((noisy[:, 1:] > noisy[:, :1]).sum(axis=1) >= k)
+        assert miss_probability(n_features, k, law)[0] == pytest.approx(expected, abs=0.015)  # four standard errors
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -121,7 +151,7 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
     tables = fresh_scores(700, 30, None, n_tables=20, seed=10**9)
     plan = plan_release(n_samples=700, n_features=40, k=10, error=0.4, delta=1e-3)
     rows = [row for row in plan if row.statistic == "mic_r"]
-    assert {row.mechanism for row in rows} == {"laplace", "gaussian", "one-shot", "exponential"}
+    assert {row.mechanism for row in rows} == {"laplace", "gaussian", "k-norm", "one-shot", "exponential"}
     for row in rows:
         mechanism, shares = rebuilt(row, None)[1], []
         for true, noise in tables[row.statistic] * 12:

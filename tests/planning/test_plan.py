@@ -14,7 +14,7 @@ import skdpmic.statistics.mic.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
 from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, NoisyScores
@@ -37,6 +37,7 @@ REQUESTS = [
 WAYS = {
     "laplace": lambda row: NoisyScores(LaplaceMechanism, row.epsilon, 0.0, row.n_features),
     "gaussian": lambda row: NoisyScores(GaussianMechanism, row.epsilon, row.delta, row.n_features),
+    "k-norm": lambda row: NoisyScores(KNormMechanism, row.epsilon, 0.0, row.n_features),
     "one-shot": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
     "exponential": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
 }
@@ -102,17 +103,28 @@ def test_each_of_the_three_gives_the_others_again(delta):
 
 
 def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
-    kinds = [("scores", "laplace"), ("scores", "gaussian"), ("names", "one-shot"), ("names", "exponential")]
+    scores = [("scores", "laplace"), ("scores", "k-norm"), ("scores", "gaussian")]
+    kinds = [*scores, ("names", "one-shot"), ("names", "exponential")]
     shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
     rows = plan_release(k=20, delta=1e-6, **shape)
     assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
-    assert len(rows) == 24
-    assert {row[:2] for row in plan_release(k=20, **shape)} == {kinds[0], kinds[2]}
-    assert {row[:2] for row in plan_release(**shape)} == {kinds[0]}
+    assert len(rows) == 30
+    assert {row[:2] for row in plan_release(k=20, **shape)} == {*kinds[:2], kinds[3]}
+    assert {row[:2] for row in plan_release(**shape)} == set(kinds[:2])
     # One feature costs no delta by either mechanism, so it is planned once.
-    assert {row[:2] for row in plan_release(k=1, delta=1e-6, **shape)} == set(kinds[:3])
+    assert {row[:2] for row in plan_release(k=1, delta=1e-6, **shape)} == set(kinds[:4])
+    # On one score, noise in a cube is Laplace noise.
+    assert {row[:2] for row in plan_release(n_samples=1000, n_features=1, epsilon=1)} == set(kinds[:1])
     of_three_classes = {row.statistic for row in plan_release(n_classes=3, **shape)}
     assert of_three_classes == set(STATISTICS) - {"kendall", "spearman"}
+
+
+@pytest.mark.parametrize("d", [2, 10, 1000])
+@pytest.mark.parametrize("sought", [{"error": 0.1, "n_samples": 2000}, {"epsilon": 1.0, "n_samples": 2000}])
+def test_of_all_scores_without_delta_noise_in_a_cube_comes_first(sought, d):
+    plan = plan_release(n_features=d, **sought)
+    for statistic in STATISTICS:
+        assert [row.mechanism for row in plan if row.statistic == statistic] == ["k-norm", "laplace"]
 
 
 # --- What is stated of noise, seen in noise -----------------------------------------------------------------------
@@ -163,6 +175,7 @@ ESTIMATORS = [
     DPMICScorer(**NUMBERS),
     DPMICScorer(**NUMBERS, statistic="mtv_r", epsilon=0.1, B=0.5, c=3),
     DPMICScorer(**NUMBERS, mechanism="gaussian", delta=1e-5, correction=None),
+    DPMICScorer(**NUMBERS, mechanism="k-norm"),
     DPMICScorer(**NUMBERS, mechanism="geometric"),
     DPMICScorer(statistic="spearman"),
     DPMICScorer(bounds=(0, 1), classes=[0, 1, 2], B=30),
@@ -297,9 +310,9 @@ def test_persons_with_several_rows_are_planned_for_as_such():
 
 
 def test_persons_with_several_rows_need_no_less_noise_than_with_one():
-    one = {row.statistic: row.noise_scale for row in plan_release(n_samples=500, n_features=5, epsilon=1.0)}
+    one = {row[:3]: row.noise_scale for row in plan_release(n_samples=500, n_features=5, epsilon=1.0)}
     for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
-        assert row.noise_scale >= one[row.statistic]
+        assert row.noise_scale >= one[row[:3]]
 
 
 # --- Arguments ----------------------------------------------------------------------------------------------------

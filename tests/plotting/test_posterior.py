@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+<<<<<<< HEAD:tests/plotting/test_posterior.py
 from skdpmic.plotting.posterior import draw_truths
+=======
+from skdpmic.privacy.cube_law import CubeLaw
+from skdpmic.statistics.mic.posterior import draw_truths
+>>>>>>> cube:tests/statistics/mic/test_posterior.py
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)
@@ -60,3 +65,31 @@ def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
 def test_without_noise_the_truth_is_what_was_released():
     scores = np.array([0.0, 0.3, 1.0])
     assert (draw_truths(scores, None, 4, np.random.default_rng(0)) == scores).all()
+
+
+@pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
+@pytest.mark.parametrize("d", [2, 6])
+def test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws(d, scale):
+    """Each truth by itself, and the sum and the spread of all of a release: 1,000 releases, alpha = 1e-3 each."""
+    law, random = CubeLaw(d, scale), np.random.default_rng(1)
+    truths = random.random((1000, d))
+    released = np.clip(truths + law.vectors(1000, random), 0, 1)
+    draws = np.array([draw_truths(scores, law, 9, random) for scores in released])
+    assert draws.min() >= 0
+    assert draws.max() <= 1
+    for of_all in (lambda t: t[..., 0], lambda t: t.sum(axis=-1), lambda t: t.max(axis=-1) - t.min(axis=-1)):
+        places = (of_all(draws) < of_all(truths)[:, np.newaxis]).sum(axis=1)
+        assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3
+
+
+def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_noticed():
+    """By how far the released scores lie from them at most: 1,000 releases."""
+    law, random = CubeLaw(6, 0.01), np.random.default_rng(1)
+    truths = random.uniform(0.3, 0.7, (1000, 6))
+    released = truths + law.vectors(1000, random)
+    furthest = lambda t: np.abs(released[:, np.newaxis] - t).max(axis=-1)  # noqa: E731
+    joint = np.array([draw_truths(scores, law, 9, random) for scores in released])
+    alone = released[:, np.newaxis] - law.rvs((1000, 9, 6), random)
+    for draws, is_right in ((joint, True), (alone, False)):
+        places = (furthest(draws) < furthest(truths[:, np.newaxis])).sum(axis=1)
+        assert (stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3) == is_right

@@ -46,7 +46,7 @@ def legend(display):
     return [text.get_text() for text in display.figure_.legends[0].get_texts()] if display.figure_.legends else []
 
 
-MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6}}
+MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6}, "k-norm": {"mechanism": "k-norm"}}
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
@@ -73,10 +73,21 @@ def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence)
     display = ScoresDisplay.from_estimator(fit, confidence=confidence)
     law = fit._mechanism_of_scores("test").law
     left, right = display.noise_.get_extents().transformed(display.ax_.transData.inverted()).intervalx
-    assert right == pytest.approx(law.isf((1 - confidence) / 2), rel=1e-6)
+    assert 2 * law.sf(right) == pytest.approx(1 - confidence, rel=1e-5)
     assert left == pytest.approx(-right)
     assert legend(display)[0] == f"noise: up to ±{in_short(display.noise_margin)} with {100 * confidence:g}% confidence"
     assert f"{fit.noise_scale_:.2g}" in display.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_intervals_and_noise_can_be_those_of_all_features_at_once(pyplot, mechanism):
+    fit = fitted(epsilon=20.0, **MECHANISMS[mechanism])
+    display = ScoresDisplay.from_estimator(fit, simultaneous=True)
+    expected = np.transpose(fit.scores_interval(simultaneous=True))[np.argsort(fit.ranking_)]
+    np.testing.assert_allclose(ends_of_intervals(display), expected)
+    assert display.noise_margin > ScoresDisplay.from_estimator(fit).noise_margin
+    assert legend(display)[0].endswith("with 95% confidence, on all")
+    assert "95% interval for all noise-free scores" in legend(display)
 
 
 def test_statistic_and_cost_stand_above_as_they_were_at_the_fit(pyplot):

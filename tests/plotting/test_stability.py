@@ -5,8 +5,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector
-from skdpmic.plotting import StabilityDisplay
+from skdpmic.plotting import StabilityDisplay, choices
 from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
+from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from tests.folding import each
 from tests.select_names import SelectNames
@@ -23,7 +24,7 @@ def fitted(d=6, **parameters):
     return DPMICScorer(**PUBLIC, **parameters).fit(*data(d=d))
 
 
-MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6}}
+MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6}, "k-norm": {"mechanism": "k-norm"}}
 
 
 def said_and_chosen(release, truth_is_released=False):
@@ -156,3 +157,11 @@ def test_a_scorer_must_be_told_k_and_be_fitted():
         StabilityDisplay.from_estimator(fitted())
     with pytest.raises(NotFittedError):
         StabilityDisplay.from_estimator(DPMICScorer(**PUBLIC), k=1)
+
+
+def test_noise_in_a_cube_is_drawn_for_all_features_together():
+    """The noise of one fit is large everywhere or nowhere: absolute values are correlated."""
+    noise = choices._noise(CubeLaw(2, 0.1), (5000, 2), np.random.default_rng(0))
+    assert noise.shape == (5000, 2)
+    assert np.corrcoef(np.abs(noise.T))[0, 1] > 0.2
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.06

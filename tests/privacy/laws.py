@@ -38,6 +38,14 @@ def discrete_gaussian_cdf(z, sigma2):
     return np.cumsum(discrete_gaussian_pmf(np.arange(first, -first), sigma2))[int(z) - first]
 
 
+def half_width_pmf(size, scale):
+    """P(0), P(1), ... of the half-width of a cube of noise on so many scores: (2 m + 1)^size exp(-m / scale)."""
+    m = np.arange(int(scale * (size + 50 + 12 * np.sqrt(size))) + 60)
+    logs = size * np.log(2 * m + 1.0) - m / scale
+    weights = np.exp(logs - logs.max())
+    return weights / weights.sum()
+
+
 def laplace_p_value(draws, scale):
     """P-value of a chi-square test that `draws` follow the discrete Laplace law."""
     return _chi_square(draws, float(scale) * stats.laplace.ppf(QUANTILES), lambda z: discrete_laplace_cdf(z, scale))

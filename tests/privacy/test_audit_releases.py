@@ -107,6 +107,11 @@ def release_scores_together(table, source, epsilon=EPSILON):
     return scorer.fit(X, y).scores_.reshape(GROUPS, TOGETHER)
 
 
+def release_scores_in_a_cube(table, source, epsilon=EPSILON):
+    scorer = DPMICScorer(epsilon=epsilon, mechanism="k-norm", random_state=source, **PUBLIC)
+    return scorer.fit(*table).scores_
+
+
 def release_support(table, source, epsilon=EPSILON):
     selector = SelectNames(k=1, epsilon=epsilon, random_state=source, **PUBLIC)
     return selector.fit(*table).get_support(indices=True)[0]
@@ -148,6 +153,18 @@ def all_are_further_out(scores):
     return (low_to_high * (scores - scores_without_noise()) >= 0).all(axis=1)
 
 
+@cache
+def pair_without_noise():
+    """Two scores, of the first of the neighbours."""
+    X, y = exchange(2)[0]
+    return DPMICScorer(epsilon=np.inf, **PUBLIC).fit(X, y).scores_
+
+
+def both_are_further_out(scores):
+    """Whether noise has moved both scores away from where they are for the neighbour, where that is e^epsilon rarer."""
+    return ([-1, 1] * (scores - pair_without_noise()) >= 0).all()
+
+
 def second_half_is_larger(scores):
     return scores[:, TOGETHER // 2 :].sum(axis=1) > scores[:, : TOGETHER // 2].sum(axis=1)
 
@@ -162,6 +179,7 @@ AUDITS = {
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
     "scores of mtv_r": (release_scores_of_mtv_r, lone_record, is_zero, 30),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
+    "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 400),
     "counts": (release_counts, lone_record, is_so, 15),
     "support": (release_support, contest, is_first, 400),
 }

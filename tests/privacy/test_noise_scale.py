@@ -18,6 +18,7 @@ from skdpmic import (
 )
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.statistics.mic import defaults
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.statistics.mic.code_grids import discrete_plan
@@ -80,9 +81,15 @@ def gaussian(d, steps):
     return next(sigma for sigma in range(math.isqrt(int(least)), math.isqrt(int(least)) + 3) if sigma**2 >= least)
 
 
+def k_norm(d, steps):
+    """The standard deviation of a coordinate; the scale is that of a single score."""
+    return CubeLaw(d, math.ceil(steps / EPSILON)).std()
+
+
 RELEASES = {
     "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
     "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
+    "k-norm": (partial(DPMICScorer, epsilon=0.3, mechanism="k-norm"), k_norm),
     "one-shot": (partial(SelectNames, epsilon=0.3, k=2), one_shot),
 }
 
@@ -96,7 +103,7 @@ def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, releas
     make, scale_of = RELEASES[release]
     n, steps = where_rounding_matters(sensitivity_of, plan)
     X, y = np.random.default_rng(0).random((n, 5)), np.arange(n) % 3 if kind == "classes" else np.linspace(0, 1, n)
-    assert way(make(**public), X, y).noise_scale_ * STEPS == scale_of(5, steps)
+    assert way(make(**public), X, y).noise_scale_ * STEPS == scale_of(5, steps)  # also floats: times a power of two
 
 
 PAIRS = {
@@ -213,6 +220,7 @@ PER_SCORE = {
         partial(DPMICScorer, epsilon=2.0, delta=1e-6, mechanism="gaussian"),
         2 * math.sqrt(rho_for(2.0, 1e-6) / 5),
     ),
+    "k-norm": (partial(DPMICScorer, epsilon=2.0, mechanism="k-norm"), 2.0 * math.sqrt(6 / (6 * 7))),
     "geometric": (partial(DPMICScorer, epsilon=2.0, mechanism="geometric"), 2.0 / 5),
     "one-shot": (partial(SelectNames, epsilon=2.0, k=2), 2.0 / (2 * 2)),
 }

@@ -178,6 +178,7 @@ def out_of_memory(*arguments, **parameters):
     [
         ("privacy.mechanisms.LaplaceMechanism.for_budget", {}),
         ("privacy.mechanisms.GaussianMechanism.for_budget", {"mechanism": "gaussian", "delta": 1e-6}),
+        ("privacy.mechanisms.KNormMechanism.for_budget", {"mechanism": "k-norm"}),
         ("release.kinds.GeometricMechanism.for_budget", {"mechanism": "geometric"}),
         ("statistics.mic.statistic.TableScorer", {"mechanism": "geometric"}),
         ("statistics.mic.statistic.entropy_table", {}),

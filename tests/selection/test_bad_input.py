@@ -126,6 +126,7 @@ BAD_PARAMETERS = [
     ({"delta": "1e-6"}, "delta must be"),
     ({"delta": 1e-6}, "delta must be 0 with mechanism='laplace'.*got 1e-06; use mechanism='gaussian'"),
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
+    ({"delta": 1e-6, "mechanism": "k-norm"}, "delta must be 0 with mechanism='k-norm'.*got 1e-06; use mechanism='gau"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
     ({"bounds": None}, "bounds is None.*pass"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
@@ -164,7 +165,7 @@ BAD_SELECTOR_PARAMETERS = [
     ({"k": -3}, "k must be"),
     ({"k": 1.5}, "k must be"),
     ({"k": "some"}, "k must be"),
-    ({"mechanism": "geometric"}, "mechanism must be 'laplace' or 'gaussian', got 'geometric'"),
+    ({"mechanism": "geometric"}, "mechanism must be 'laplace', 'gaussian' or 'k-norm', got 'geometric'"),
     ({"threshold": 1.5}, r"threshold must be None or a number in \[0, 1\], got 1.5"),
     ({"threshold": math.nan}, "threshold must be"),
 ]

@@ -29,6 +29,7 @@ def table(n=40, d=8, seed=0):
 DROWNED = [
     DPMICScorer(**PUBLIC),
     DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6),
+    DPMICScorer(**PUBLIC, mechanism="k-norm", epsilon=0.5),
     DPMICScorer(**PUBLIC, mechanism="geometric", epsilon=0.1),
     DPMICScorer(statistic="kendall", epsilon=0.5),
     DPMICSelector(3, **PUBLIC, epsilon=0.5),
@@ -40,6 +41,7 @@ DROWNED = [
 IS_HEARD = [
     DPMICScorer(**PUBLIC, epsilon=10.0),
     DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6, epsilon=20.0),
+    DPMICScorer(**PUBLIC, mechanism="k-norm", epsilon=5.0),
     DPMICScorer(**PUBLIC, mechanism="geometric", epsilon=10.0),
     DPMICScorer(statistic="kendall", epsilon=5.0),
     SelectNames(3, **PUBLIC, epsilon=2.0),

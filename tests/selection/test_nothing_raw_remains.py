@@ -105,6 +105,7 @@ SETTINGS = [
     lambda: DPMICSelector(threshold=0.5, target_bounds=(0, 1), **PUBLIC),
     lambda: SelectNames(k=2, target_bounds=(0, 1), **PUBLIC),
     lambda: DPMICScorer(target_bounds=(0, 1), mechanism="gaussian", delta=1e-6, **PUBLIC),
+    lambda: DPMICScorer(target_bounds=(0, 1), mechanism="k-norm", **PUBLIC),
     lambda: SelectNames(k=2, target_bounds=(0, 1), delta=0.4, **PUBLIC),
 ]
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
+from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.registry import STATISTICS
 
@@ -71,16 +73,16 @@ def test_p_values_follow_from_the_scores_and_public_numbers_alone(statistic, tab
     assert not hasattr(clone(scorer), "_public_for_p_values")
 
 
-@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "k-norm"])
 @ANY_STATISTIC
 def test_p_values_know_of_the_noise(statistic, mechanism, table):
     """One score with noise a hundred times stronger says little, and what it says is the tail of that noise."""
     delta = {"delta": 1e-6} if mechanism == "gaussian" else {}
     scorer = DPMICScorer(statistic=statistic, mechanism=mechanism, epsilon=200.0, **delta, **UNIT).fit(*table)
     sharp = scorer.p_values()
-    scorer._noise = type(scorer._noise)(round(0.5 / GRID))
+    scorer._noise = replace(scorer._noise, scale=round(0.5 / GRID))
     scorer.scores_ = np.full(D, 0.9)
-    law = stats.laplace(scale=0.5) if mechanism == "laplace" else stats.norm(scale=0.5)
+    law = {"laplace": stats.laplace(scale=0.5), "gaussian": stats.norm(scale=0.5), "k-norm": CubeLaw(D, 0.5)}[mechanism]
     assert sharp[TRUE].max() < 1e-3
     p_values = scorer.p_values()
     assert (p_values >= 0.9 * law.sf(0.9)).all()
@@ -187,6 +189,20 @@ def test_fdr_keeps_what_benjamini_and_hochberg_keep(statistic, table):
         assert kept.sum() == (passed[-1] + 1 if len(passed) else 0)
         assert kept[TRUE].all()
         assert selector.p_values()[kept].max() <= ascending[kept.sum() - 1]
+
+
+def test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep(table):
+    selector = DPMICSelector(fdr=0.2, statistic="kendall", mechanism="k-norm", epsilon=4.0).fit(*table)
+    selector.scores_ = np.linspace(0.01, 0.2, D)  # some of which are in between
+    p_values, n_kept = selector.p_values(), set()
+    for level in (0.01, 0.1, 0.3, 0.9):
+        kept = selector.set_params(fdr=level).get_support()
+        assert (kept == (stats.false_discovery_control(p_values, method="by") <= level)).all()
+        n_kept.add(int(kept.sum()))
+    assert (stats.false_discovery_control(p_values) <= 0.2).sum() > selector.set_params(fdr=0.2).get_support().sum()
+    assert len(n_kept) > 1
+    selector.set_params(mechanism="laplace")  # which does not change what was released
+    assert (selector.get_support() == (stats.false_discovery_control(p_values, method="by") <= 0.2)).all()
 
 
 def test_fdr_costs_nothing_after_the_fit_and_k_comes_back(table, tmp_path):

@@ -255,6 +255,10 @@ def gaussian(d, steps):
     return math.sqrt(d * steps**2 / (2 * rho_for(0.3, 1e-6)))
 
 
+def k_norm(d, steps):
+    return math.ceil(steps / Fraction(3, 10)) * math.sqrt((d + 1) * (d + 2) / 3)
+
+
 def one_shot(d, steps):
     return math.ceil(2 * 2 * steps / Fraction(3, 10))
 
@@ -266,6 +270,7 @@ def exponential(d, steps):
 RELEASES = {
     "laplace": (partial(DPMICScorer, epsilon=0.3), laplace),
     "gaussian": (partial(DPMICScorer, epsilon=0.3, delta=1e-6, mechanism="gaussian"), gaussian),
+    "k-norm": (partial(DPMICScorer, epsilon=0.3, mechanism="k-norm"), k_norm),
     "selector": (partial(DPMICSelector, k=2, epsilon=0.3), laplace),
     "one-shot": (partial(SelectNames, epsilon=0.3, k=2), one_shot),
     "exponential": (partial(SelectNames, epsilon=0.3, delta=1e-6, k=40), exponential),

@@ -29,6 +29,7 @@ SETTINGS = [  # each estimator, kind of target, mechanism and way to release
 MORE_SETTINGS = [
     DPMICScorer(**DISCRETE),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
+    DPMICSelector(**CONTINUOUS, mechanism="k-norm"),
     DPMICScorer(**CONTINUOUS, mechanism="geometric"),
     DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),

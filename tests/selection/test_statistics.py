@@ -150,6 +150,10 @@ def gaussian(d, steps):
     return math.sqrt(d * steps**2 / (2 * rho_for(0.3, 1e-6)))
 
 
+def k_norm(d, steps):
+    return math.ceil(steps / Fraction(3, 10)) * math.sqrt((d + 1) * (d + 2) / 3)
+
+
 def one_shot(d, steps):
     return math.ceil(2 * 2 * steps / Fraction(3, 10))
 
@@ -161,6 +165,7 @@ def exponential(d, steps):
 RELEASES = {
     "laplace": (lambda **given: DPMICScorer(epsilon=0.3, **given), laplace),
     "gaussian": (lambda **given: DPMICScorer(epsilon=0.3, delta=1e-6, mechanism="gaussian", **given), gaussian),
+    "k-norm": (lambda **given: DPMICScorer(epsilon=0.3, mechanism="k-norm", **given), k_norm),
     "one-shot": (lambda **given: SelectNames(epsilon=0.3, k=2, **given), one_shot),
     "exponential": (
         lambda **given: SelectNames(epsilon=0.3, delta=1e-6, k=40, **given),
@@ -243,7 +248,7 @@ def test_three_classes_have_no_order(name, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in STATISTICS if name != "mic_r"])
 def test_noisy_tables_are_for_mic_r_only(name):
-    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with statistic="):
+    with pytest.raises(ValueError, match="mechanism must be 'laplace', 'gaussian' or 'k-norm' with statistic="):
         DPMICScorer(statistic=name, mechanism="geometric", **UNIT).fit(*table())
 
 

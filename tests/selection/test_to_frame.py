@@ -29,6 +29,7 @@ def of_reports(**parameters):
 FITTED = {
     "scorer": lambda: DPMICScorer(**PUBLIC).fit(FRAME, Y),
     "gaussian": lambda: DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6).fit(FRAME, Y),
+    "k-norm": lambda: DPMICScorer(**PUBLIC, mechanism="k-norm").fit(FRAME, Y),
     "kendall": lambda: DPMICScorer(statistic="kendall").fit(FRAME, Y),
     "exact": lambda: DPMICScorer(**PUBLIC | {"epsilon": np.inf}).fit(FRAME, Y),
     "geometric": lambda: DPMICScorer(**PUBLIC | {"statistic": "mic_r"}, mechanism="geometric").fit(FRAME, Y),
@@ -42,6 +43,7 @@ FITTED = {
 COLUMNS = {
     "scorer": SCORED,
     "gaussian": SCORED,
+    "k-norm": SCORED,
     "kendall": SCORED,
     "exact": SCORED,
     "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known

@@ -60,6 +60,7 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     for statistic in ("mic_r", "kendall"):
         DPMICScorer(statistic=statistic, delta=1e-6, mechanism="gaussian", ledger=ledger, n_jobs=-1, random_state=0)
     assert_type(selector.fit(frame, [1, 2, 3], groups=["me", "you", "me"]).scores_interval(0.9)[0], NDArray[np.float64])
+    assert_type(DPMICScorer(mechanism="k-norm").scores_interval(simultaneous=True)[1], NDArray[np.float64])
     assert_type(selector.partial_fit(X, y).publish(), DPMICSelector)
     assert_type(selector.empty_sketch(1000, feature_names=["a"]), RangeGridSketch)
     assert_type(selector.plan(1000, 3).sought, str)

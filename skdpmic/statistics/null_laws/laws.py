@@ -5,7 +5,8 @@ import numpy as np
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks.null_scores import null_scores
 
-_SLACK = 2 * GRID  # scores are rounded down to the grid, and a tail of the noise is that of its law a step further down
+# Scores are rounded to the grid, and a tail of the noise is at most that of its law a step, or one and a half, before.
+_SLACK = 2 * GRID
 
 
 class BoundedLaw:

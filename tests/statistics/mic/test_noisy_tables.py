@@ -116,9 +116,9 @@ def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
     scales, parts = [UNIT, Nominal(3)], np.array([0, 1])
     measure = MicR("miller-madow").table("auto", "auto", 100, 1.0, None)
     way = NoisyTables(1.0, 2)
-    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+    with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
         way.mechanism(measure, Shape(100, scales))
-    with pytest.raises(ValueError, match="mechanism must be 'laplace' or 'gaussian' with categories, got 'geometric'"):
+    with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
         TableCounter(parts, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3))
     assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
 

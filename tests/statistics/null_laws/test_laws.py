@@ -1,6 +1,7 @@
 """p-values from what is known of scores without dependence: no larger a tail is possible, with noise or without."""
 
 import math
+from functools import partial
 from itertools import permutations, product
 from types import SimpleNamespace
 
@@ -8,10 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism, from_grid, to_grid
+from skdpmic.privacy.cube_law import CubeLaw
+from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism, from_grid, to_grid
 from skdpmic.statistics.null_laws import laws
 from skdpmic.statistics.null_laws.laws import AveragedLaw, BoundedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
+from tests.privacy.laws import half_width_pmf
 
 NOISES = {
     "none": None,
@@ -19,6 +22,8 @@ NOISES = {
     "weak laplace": stats.laplace(scale=0.004),
     "gaussian": stats.norm(scale=0.1),
     "weak gaussian": stats.norm(scale=0.004),
+    "cube": CubeLaw(7, 0.02),
+    "weak cube": CubeLaw(30, 0.0002),
 }
 ANY_NOISE = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 
@@ -82,6 +87,16 @@ def test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two
     weights = np.exp(-np.abs(places) / scale) if kind is LaplaceMechanism else np.exp(-(places**2) / (2 * scale**2))
     exact = np.cumsum((weights / weights.sum())[::-1])[::-1][5000 + step]
     assert (exact <= mechanism.law.sf(step * GRID - laws._SLACK + GRID) + 1e-15).all()
+
+
+@pytest.mark.parametrize(("size", "scale"), [(2, 3), (5, 1), (5, 20)])
+def test_noise_in_a_cube_reaches_nothing_more_often_than_its_law_one_step_and_a_half_before(size, scale):
+    """The half step is left of that for rounding of scores, whose error in floating point is far below."""
+    half_widths, step = half_width_pmf(size, scale), np.arange(1, 30 * scale)
+    m = np.arange(len(half_widths))
+    exact = np.maximum(m - step[:, np.newaxis] + 1, 0) @ (half_widths / (2 * m + 1))
+    law = KNormMechanism(scale, size).law
+    assert (exact <= law.sf(step * GRID - laws._SLACK + GRID / 2) + 1e-15).all()
 
 
 # --- Strict ranks -----------------------------------------------------------------------------------------------------
@@ -189,12 +204,19 @@ def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_facto
         assert (p_values <= 2 * strict).all()
 
 
-@pytest.mark.parametrize("kind", [LaplaceMechanism, GaussianMechanism])
+def noise_of_releases(mechanism, n, source):
+    """n draws; of noise that scores share, from as many vectors."""
+    if mechanism.is_independent:
+        return mechanism._noise(n, source)
+    return np.array([mechanism._noise(mechanism.n_scores, source)[0] for _ in range(n)])
+
+
+@pytest.mark.parametrize("kind", [LaplaceMechanism, GaussianMechanism, partial(KNormMechanism, n_scores=3)])
 def test_with_the_exact_noise_of_a_release_a_bound_holds(kind):
-    """Of 1,500 releases of the known law above; at 1e-6 for each level."""
-    mechanism, rng = kind(round(0.02 / GRID)), np.random.default_rng(0)
-    scores = rng.choice(SCORES, p=SHARES, size=1500)
-    released = from_grid(to_grid(scores) + mechanism._noise(len(scores), np.random.RandomState(0).bytes))
+    """Of 1,500 releases of the known law above, 400 of noise in a cube; at 1e-6 for each level."""
+    mechanism, rng = kind(scale=round(0.02 / GRID)), np.random.default_rng(0)
+    scores = rng.choice(SCORES, p=SHARES, size=1500 if mechanism.is_independent else 400)
+    released = from_grid(to_grid(scores) + noise_of_releases(mechanism, len(scores), np.random.RandomState(0).bytes))
     p_values = BoundedLaw(bound_of_known_law()).p_values(released, mechanism.law, 1, 0)
     for level in (0.01, 0.05, 0.2, 0.5):
-        assert stats.binom.sf((p_values <= level).sum() - 1, 1500, level) > 1e-6
+        assert stats.binom.sf((p_values <= level).sum() - 1, len(scores), level) > 1e-6

@@ -1,0 +1,497 @@
+"""Noise in a cube: its sampler, its exact law on small grids, its privacy loss, its intervals, its continuous law."""
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from skdpmic.privacy import mechanisms, noise
+from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest, tail_of_coordinate
+from skdpmic.privacy.mechanisms import (
+    GRID,
+    GaussianMechanism,
+    KNormMechanism,
+    LaplaceMechanism,
+    k_norm_quantile,
+)
+from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
+from tests.privacy.laws import half_width_pmf, laplace_p_value
+
+ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
+
+# --- The sampler ------------------------------------------------------------------------------------------------------
+
+
+def proposals(size, scale, totals, monkeypatch):
+    """Of each sum that is proposed, in rational arithmetic: half-width, exponent of e, and the other factor.
+
+    A proposal is `total` with probability proportional to (total + 1) ... (total + size) exp(-total / unit).
+    """
+    found = {}
+    for total in totals:
+        seen = {}
+
+        def propose(unit, n, source, seen=seen, total=total):
+            assert n == size + 1
+            seen["unit"] = unit
+            return np.array([seen.pop("total", total)] + [0] * (n - 1), dtype=object)
+
+        def bernoulli_exp(gamma, n, source, seen=seen):
+            seen["gamma"] = gamma
+            return np.array([True])
+
+        def uniform_below_each(first, n, source, seen=seen):
+            seen["bounds"] = range(first, first + n)
+            return np.zeros(n, dtype=object) - 1  # below any number, so that it is kept
+
+        monkeypatch.setattr(noise, "geometric", propose)
+        monkeypatch.setattr(noise, "bernoulli_exp", bernoulli_exp)
+        monkeypatch.setattr(noise, "_uniform_below_each", uniform_below_each)
+        half_width = noise._half_width(scale, size, None)
+        assert seen["bounds"] == range(total + 1, total + size + 1)
+        assert seen["gamma"] >= 0
+        found[total] = half_width, Fraction(total) / seen["unit"] + seen["gamma"]
+    return found
+
+
+def centre_of(size, scale, half_width):
+    """What the uniform numbers have to be below."""
+    return -(-size // (2 * scale)) * (2 * half_width + 1)
+
+
+@pytest.mark.parametrize("size, scale", [(1, 1), (1, 5), (2, 1), (3, 1), (3, 2), (4, 7), (7, 1), (9, 2), (40, 3)])
+def test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width(size, scale, monkeypatch):
+    fineness = -(-size // (2 * scale))
+    found = proposals(size, scale, range(fineness, fineness * 19), monkeypatch)
+    weights, exponents = {}, set()
+    for total, (half_width, exponent) in found.items():
+        centre = centre_of(size, scale, half_width)
+        assert centre <= total  # so that no probability is above 1
+        proposed = math.prod(range(total + 1, total + size + 1))
+        kept = Fraction(centre**size, math.prod(range(total + 1, total + size + 1)))
+        weights[half_width] = weights.get(half_width, 0) + proposed * kept
+        exponents.add(exponent - Fraction(half_width, scale))
+    assert sorted(weights) == list(range(9))
+    assert len(exponents) == 1  # exp(-m / scale), up to a constant
+    assert len({weight / (2 * m + 1) ** size for m, weight in weights.items()}) == 1  # (2 m + 1)^size
+
+
+def test_the_uniform_numbers_are_compared_with_the_centre(monkeypatch):
+    """A sum is kept if all of them are below it: of 7 at size 2 and scale 5, half-width 3, centre 7."""
+    kept = []
+    for draws in ([6, 6], [7, 0], [0, 7], [0, 0]):
+        answers = iter([np.array(draws), np.array([0, 0])])
+        monkeypatch.setattr(noise, "geometric", lambda *_: np.array([3, 4, 0]))
+        monkeypatch.setattr(noise, "bernoulli_exp", lambda *_: np.array([True]))
+        monkeypatch.setattr(noise, "_uniform_below_each", lambda *_, answers=answers: next(answers))
+        assert noise._half_width(5, 2, None) == 3
+        kept.append(next(answers, None) is not None)  # there is an answer left
+    assert kept == [True, False, False, True]
+
+
+def test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn_again(monkeypatch):
+    totals, is_kept = iter([[0, 0, 0], [7, 0, 0], [9, 0, 0]]), iter([False, True])
+    monkeypatch.setattr(noise, "geometric", lambda *_: np.array(next(totals)))
+    monkeypatch.setattr(noise, "bernoulli_exp", lambda *_: np.array([next(is_kept)]))
+    monkeypatch.setattr(noise, "_uniform_below_each", lambda *_: np.array([0, 0]))
+    assert noise._half_width(5, 2, None) == 4
+
+
+@pytest.mark.parametrize("first, size", [(1, 5), (2, 3), (2**61, 4), (2**62 - 2, 4), (10**30, 3)])
+def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size):
+    source = entropy_source(0)
+    draws = np.array([noise._uniform_below_each(first, size, source).tolist() for _ in range(2000)], dtype=object)
+    for j, column in enumerate(draws.T):
+        bound = first + j
+        assert 0 <= min(column) <= bound / 100
+        assert bound * 99 / 100 - 1 < max(column) < bound
+        if bound < 10:  # alpha 1e-3 each
+            assert bound == 1 or stats.chisquare(np.bincount(column.astype(int), minlength=bound)).pvalue > ALPHA
+
+
+@pytest.mark.parametrize("size, scale", [(1, 1), (2, 1), (10, 1), (100, 1), (1000, 3), (5, 3), (50, 40), (3, 500)])
+def test_more_than_eight_in_a_hundred_sums_are_kept(size, scale):
+    fineness = -(-size // (2 * scale))
+    unit = 2 * fineness * scale
+    m = np.arange(int(4 * (size + 20) * scale) + 60)
+    centre = fineness * (2 * m + 1.0)
+    log_weights = math.log(2 * fineness) + size * np.log(centre) - (centre + 2 * fineness - 1) / unit
+    kept = np.exp(log_weights + (size + 1) * math.log(-math.expm1(-1 / unit)) - math.lgamma(size + 1)).sum()
+    assert 0.08 < kept <= 1
+
+
+class Pool:
+    """Geometric numbers, drawn by the thousand and handed out a few at a time, which is as random, and faster."""
+
+    def __init__(self):
+        self._left = {}
+
+    def __call__(self, unit, n, source):
+        left = self._left.get(unit, [])
+        if len(left) < n:
+            left = [*left, *geometric(unit, 20_000 + n, source)]
+        self._left[unit] = left[n:]
+        return np.array(left[:n], dtype=object)
+
+
+@cache
+def draws_of(size, scale, n=2000):
+    source = entropy_source(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "geometric", Pool())
+        return np.array([discrete_k_norm(scale, size, source) for _ in range(n)]).astype(int)
+
+
+def p_value_of(values, pmf):
+    """Of a chi-square test that integers >= 0 have this law; cells with less than 20 expected are joined."""
+    expected = pmf * len(values)
+    observed = np.bincount(values, minlength=len(pmf))[: len(pmf)].astype(float)
+    groups = np.minimum(np.cumsum(expected) // 40, np.cumsum(expected)[-1] // 40 - 1).astype(int)
+    expected, observed = (np.bincount(groups, weights=x) for x in (expected, observed))
+    expected, observed = expected[expected > 0], observed[expected > 0]
+    expected[-1] += len(values) - expected.sum()
+    observed[-1] += len(values) - observed.sum()
+    return stats.chisquare(observed, expected).pvalue
+
+
+def largest_pmf(size, scale):
+    """Of max(abs(z)): the number of vectors on each sphere times exp(-r / scale)."""
+    r = np.arange(len(half_width_pmf(size, scale)))
+    weights = half_width_pmf(size, scale) * (1 - (np.maximum(2 * r - 1, 0) / (2 * r + 1)) ** size)
+    return weights / weights.sum()
+
+
+def coordinate_pmf(size, scale):
+    """Of abs(z_1): each half-width has 2 m + 1 equally likely values."""
+    half_widths = half_width_pmf(size, scale)
+    m = np.arange(len(half_widths))
+    each = np.cumsum((half_widths / (2 * m + 1))[::-1])[::-1]
+    return np.where(m > 0, 2, 1) * each
+
+
+SHAPES = [(1, 6), (2, 1), (3, 10), (5, 1), (10, 30), (30, 2)]
+
+
+@pytest.mark.parametrize("size, scale", SHAPES)
+def test_noise_in_a_cube_follows_its_law(size, scale):
+    """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""
+    draws = draws_of(size, scale)
+    assert p_value_of(np.abs(draws).max(axis=1), largest_pmf(size, scale)) > ALPHA
+    assert p_value_of(np.abs(draws[:, -1]), coordinate_pmf(size, scale)) > ALPHA
+    assert abs((draws > 0).sum() - (draws < 0).sum()) < 4 * math.sqrt((draws != 0).sum())  # alpha 6e-5
+
+
+def test_of_vectors_on_a_sphere_none_is_likelier_than_another():
+    """Two scores at scale 1: all 16 vectors of largest coordinate 2, n = 400 or so, alpha = 1e-3."""
+    draws = draws_of(2, 1)
+    on_sphere = draws[np.abs(draws).max(axis=1) == 2]
+    _, counts = np.unique(on_sphere, axis=0, return_counts=True)
+    assert len(counts) == 16
+    assert stats.chisquare(counts).pvalue > ALPHA
+
+
+def test_noise_on_one_score_is_that_of_laplace():
+    """n = 2,000, alpha = 1e-3."""
+    assert laplace_p_value(draws_of(1, 300).ravel(), 300) > ALPHA
+
+
+@pytest.mark.parametrize("size, scale", [(3, 10), (10, 30)])
+def test_the_fit_rejects_other_laws(size, scale):
+    """n = 2,000: a scale that is a fifth off, one geometric number too few, and the surface of the cube."""
+    largest, one = largest_pmf(size, scale), coordinate_pmf(size, scale)
+    for wrong in (0.8, 1.25):
+        assert p_value_of(np.abs(draws_of(size, round(wrong * scale))).max(axis=1), largest) < ALPHA
+    of_too_few, random = half_width_pmf(size - 1, scale), np.random.default_rng(0)
+    half_widths = random.choice(len(of_too_few), 2000, p=of_too_few)
+    inside = np.array([random.integers(-m, m + 1, size) for m in half_widths])
+    assert p_value_of(np.abs(inside).max(axis=1), largest) < ALPHA
+    on_surface = half_widths * random.choice([-1, 1], 2000)
+    assert p_value_of(np.abs(on_surface), one) < ALPHA
+
+
+def test_a_cube_has_all_of_its_vectors(monkeypatch):
+    """Of half-width 1, each of the 9 vectors of two numbers, from as many pairs of uniform numbers below 3."""
+    monkeypatch.setattr(noise, "_half_width", lambda *_: 1)
+    drawn = set()
+    for pair in product(range(3), repeat=2):
+
+        def uniform_below(bound, size, source, pair=pair):
+            assert (bound, size) == (3, 2)
+            return np.array(pair)
+
+        monkeypatch.setattr(noise, "uniform_below", uniform_below)
+        drawn.add(tuple(discrete_k_norm(5, 2, None)))
+    assert drawn == set(product((-1, 0, 1), repeat=2))
+
+
+def test_as_many_numbers_are_drawn_as_there_are_scores():
+    """Also if the mechanism is of another number, of which the cost does not depend: none is used twice."""
+    for n_scores in (1, 3):
+        released, _ = KNormMechanism(2**20, n_scores).release(np.full(3, 0.5), entropy_source(0))
+        assert len(set(released)) == 3
+
+
+def test_no_integer_is_too_large():
+    draws = discrete_k_norm(10**40, 3, entropy_source(0))
+    assert all(isinstance(draw, int) for draw in draws)
+    assert max(map(abs, draws)) > 10**38
+
+
+# --- What it costs ----------------------------------------------------------------------------------------------------
+
+REACH = 9  # of the vectors that are compared
+
+
+def law_of_vectors(weights, size):
+    """P(z) of all vectors of integers up to REACH: uniform in a cube of half-width m with probability weights[m].
+
+    Weights are Fractions or floats; those beyond the last are taken to be 0.
+    """
+    per_vector = [weight / (2 * m + 1) ** size for m, weight in enumerate(weights)]
+    at_least = [sum(per_vector[r:]) for r in range(REACH + 1)]
+    total = sum(weights)
+    return {z: at_least[max(map(abs, z))] / total for z in product(range(-REACH, REACH + 1), repeat=size)}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_mixture_of_cubes_is_exactly_the_k_norm_law(size):
+    """In fractions, at exp(-1 / scale) = 1/2: what is cut off beyond 60 is added, a geometric series."""
+    q, top = Fraction(1, 2), 60
+    weights = [(2 * m + 1) ** size * q**m for m in range(top)]
+    law = law_of_vectors(weights, size)
+    beyond = q**top / (1 - q) / sum(weights)
+    norms = {max(map(abs, z)): p + beyond for z, p in law.items()}
+    assert {norms[r] / norms[0] for r in norms} == {q**r for r in norms}
+    assert len({p for z, p in law.items() if max(map(abs, z)) == 3}) == 1
+
+
+def largest_loss(law, size, steps):
+    """Over all neighbours whose scores each move by at most `steps`, and all vectors that can come out."""
+    law = np.array(list(law.values()), dtype=float).reshape((2 * REACH + 1,) * size)
+    losses = []
+    for move in product(range(-steps, steps + 1), repeat=size):
+        here, there = (
+            law[tuple(slice(max(sign * by, 0), law.shape[0] + min(sign * by, 0)) for by in move)] for sign in (1, -1)
+        )
+        with np.errstate(divide="ignore"):
+            losses.append(np.log(here[here > 0] / there[here > 0]).max())
+    return max(losses)
+
+
+def weights_of(size, scale, top=400):
+    return [(2 * m + 1.0) ** size * math.exp(-m / scale) for m in range(top)]
+
+
+@pytest.mark.parametrize("size, steps", [(1, 2), (2, 1), (2, 3), (3, 2)])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are(size, steps, epsilon):
+    scale = KNormMechanism.for_budget(epsilon, 0.0, size, steps).scale
+    loss = largest_loss(law_of_vectors(weights_of(size, scale), size), size, steps)
+    assert loss <= epsilon * (1 + 1e-9)
+    assert loss == pytest.approx(steps / scale)  # nothing is wasted but the rounding up of the scale
+    if steps / (scale - 1 or 0.5) > epsilon:  # at least where a whole scale is the exact one
+        assert largest_loss(law_of_vectors(weights_of(size, scale - 1 or 0.5), size), size, steps) > epsilon
+
+
+BROKEN = {
+    "one geometric number too few": lambda size, scale: [
+        (2 * m + 1.0) ** (size - 1) * math.exp(-m / scale) for m in range(400)
+    ],
+    "the floor of a sum of exponential numbers": lambda size, scale: np.diff(
+        stats.gamma.cdf(np.arange(401), size + 1, scale=scale)
+    ).tolist(),
+    "a cube of one size": lambda size, scale: [float(m == 4) for m in range(400)],
+}
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_half_widths_lose_more_than_epsilon(name, size):
+    assert largest_loss(law_of_vectors(BROKEN[name](size, 2), size), size, 2) > 1.0 + 0.005
+
+
+def test_vectors_on_the_surface_of_the_cube_alone_lose_everything():
+    """Of half-widths that are even: what lies on a surface moves to where nothing comes out."""
+    surface = {z: (p if max(map(abs, z)) % 2 == 0 else 0.0) for z, p in law_of_vectors(weights_of(2, 2), 2).items()}
+    assert largest_loss(surface, 2, 1) == math.inf
+
+
+def test_what_is_released_is_the_score_plus_one_vector(monkeypatch):
+    """Of scores that are not clamped: all vectors up to 3 give different releases, as likely as the vectors are."""
+    law = law_of_vectors(weights_of(2, 2), 2)
+    scores, released = np.array([0.5, 0.25]) + 0.3 * GRID, {}
+    for z in product(range(-3, 4), repeat=2):
+        monkeypatch.setattr(mechanisms, "discrete_k_norm", lambda *_, z=z: np.array(z, dtype=object))
+        noisy, order = KNormMechanism(2, 2).release(scores, None)
+        assert order.tolist() == [0, 1]
+        released[tuple(np.rint((noisy - [0.5, 0.25]) / GRID).astype(int).tolist())] = law[z]
+    assert released == {z: law[z] for z in product(range(-3, 4), repeat=2)}
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
+@pytest.mark.parametrize("n_scores", [1, 9, 1000])
+def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
+    steps = 12_345
+    spent = Fraction(steps, KNormMechanism.for_budget(epsilon, 0.0, n_scores, steps).scale)
+    as_written = Fraction(repr(float(epsilon)))
+    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
+
+
+def test_without_noise_scores_are_untouched():
+    scores = np.array([0.1, 0.7, 0.7, 1 / 3])
+    mechanism = KNormMechanism.for_budget(math.inf, 0.0, 4, 10**9)
+    released, order = mechanism.release(scores, entropy_source())
+    np.testing.assert_array_equal(released, scores)
+    assert order.tolist() == [1, 2, 3, 0]
+    assert mechanism.noise_scale == 0
+    assert mechanism.law is None
+    np.testing.assert_array_equal(mechanism.interval(released, 0.95, simultaneous=True), [scores, scores])
+
+
+# --- Intervals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size, scale", [(2, 1), (2, 30), (3, 2), (5, 1), (5, 20), (20, 3), (100, 5)])
+def test_the_quantiles_are_exact_to_three_steps_and_never_too_small(size, scale):
+    for pmf, is_of_all in ((coordinate_pmf(size, scale), False), (largest_pmf(size, scale), True)):
+        tails = np.cumsum(pmf[::-1])[::-1]  # P(noise >= r)
+        for confidence in (0.1, 0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
+            q = k_norm_quantile(scale, confidence, size, is_of_all=is_of_all)
+            assert tails[q + 1] <= (1 - confidence) * (1 + 1e-9)
+            assert tails[max(q - 2, 0)] > 1 - confidence
+
+
+MECHANISMS = {
+    "laplace": lambda scale, d: LaplaceMechanism(scale),
+    "gaussian": lambda scale, d: GaussianMechanism(scale),
+    "k-norm": KNormMechanism,
+}
+
+
+def releases(mechanism, d, n, monkeypatch):
+    """Of d scores of 1/2; of independent noise all at once, which is as random."""
+    source = entropy_source(0)
+    if mechanism.is_independent:
+        return mechanism.release(np.full(n * d, 0.5), source)[0].reshape(n, d)
+    monkeypatch.setattr(noise, "geometric", Pool())
+    return [mechanism.release(np.full(d, 0.5), source)[0] for _ in range(n)]
+
+
+@pytest.mark.parametrize("scale", [3, 10**5])
+@pytest.mark.parametrize("d", [1, 12])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_intervals_cover_as_often_as_they_say_each_and_all_at_once(name, d, scale, monkeypatch):
+    # n = 1,000 releases, fixed seed: within 4 standard errors (alpha 6e-5), or above where noise has few values.
+    confidence, n, mechanism = 0.9, 1000, MECHANISMS[name](scale, d)
+    margin = 4 * math.sqrt(confidence * (1 - confidence) / n)
+    released = releases(mechanism, d, n, monkeypatch)
+    for simultaneous in (False, True):
+        intervals = [mechanism.interval(scores, confidence, simultaneous) for scores in released]
+        held = np.array([(lower <= 0.5) & (0.5 <= upper) for lower, upper in intervals])
+        coverage = np.mean(held.all(axis=1) if simultaneous else held[:, 0])
+        assert coverage > confidence - margin
+        if scale > 100:
+            assert coverage < confidence + margin
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_of_independent_noise_the_joint_quantile_is_exact_to_one_step(name):
+    for scale, d, confidence in [(5, 3, 0.5), (5, 100, 0.95), (40, 1000, 0.999), (3, 10**5, 1 - 1e-12)]:
+        mechanism = MECHANISMS[name](scale, d)
+        places = np.arange(60 * scale)
+        weights = np.exp(-places / scale) if name == "laplace" else np.exp(-(places**2) / (2 * scale**2))
+        weights[1:] *= 2
+        at_least = np.cumsum((weights / weights.sum())[::-1])[::-1]
+        q = mechanism._quantile(confidence, d)
+        all_within = [d * math.log1p(-at_least[r + 1]) for r in (q, q - 2)]
+        assert all_within[1] < math.log(confidence) <= all_within[0]
+
+
+def test_a_confidence_next_to_one_has_a_finite_margin():
+    confidence = math.nextafter(1, 0)
+    for name, make in MECHANISMS.items():
+        for d in (1, 1000):
+            assert 0 < make(10**6, d).margin(confidence, d) < math.inf, name
+
+
+def test_a_confidence_next_to_zero_has_a_margin():
+    for make in MECHANISMS.values():
+        assert make(10**6, 7).margin(1e-300, 7) >= make(10**6, 7).margin(1e-300) >= GRID
+
+
+# --- The continuous law -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 100, 1000])
+def test_the_tail_of_a_coordinate_is_a_sum_over_poisson_terms(d):
+    """All of one sign, so exact far out: the sum over j <= d of (1 - j / d) times the probability of j, mean z."""
+    j = np.arange(d + 1)
+    for z in d * np.array([0.0, 0.1, 0.9, 1.0, 1.1, 1.5]) + np.array([0, 0.1, 1, 2, 10, 30]):
+        exact = stats.poisson.pmf(j, z) @ (1 - j / d)
+        assert tail_of_coordinate(z, d) == pytest.approx(exact, rel=1e-9)
+        assert CubeLaw(d, 0.3).sf(0.3 * z) == pytest.approx(exact / 2, rel=1e-9)
+        assert CubeLaw(d, 0.3).cdf(-0.3 * z) == pytest.approx(exact / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 7])
+def test_density_tails_and_standard_deviation_belong_together(d):
+    law = CubeLaw(d, 0.3)
+    for z in (-1.0, -0.2, 0.0, 0.1, 2.0):
+        assert law.sf(z) == pytest.approx(quad(law.pdf, z, 60, limit=200, points=[0.0] if z < 0 else None)[0], abs=1e-8)
+        assert law.sf(z) + law.cdf(z) == pytest.approx(1)
+    assert law.std() ** 2 == pytest.approx(2 * quad(lambda z: z**2 * law.pdf(z), 0, 60)[0])
+    assert law.kwds["scale"] == law.std()
+
+
+def test_on_one_score_the_law_is_that_of_laplace():
+    z = np.linspace(-3, 3, 31)
+    np.testing.assert_allclose(CubeLaw(1, 0.5).sf(z), stats.laplace(scale=0.5).sf(z), rtol=1e-12)
+    np.testing.assert_allclose(CubeLaw(1, 0.5).pdf(z), stats.laplace(scale=0.5).pdf(z), rtol=1e-12)
+    assert KNormMechanism(2**29, 1).law.std() == CubeLaw(1, 0.5).std() == KNormMechanism(2**29, 1).noise_scale
+    assert KNormMechanism(1000, 1).margin(0.9) == LaplaceMechanism(1000).margin(0.9)
+
+
+def test_draws_follow_the_law():
+    """n = 20,000, alpha = 1e-3 each: of one coordinate, of coordinates of whole vectors, and of their largest."""
+    law, random = CubeLaw(6, 0.5), np.random.default_rng(0)
+    vectors = law.vectors(20_000, random)
+    for draws in (law.rvs(size=20_000, random_state=random), vectors[:, 0], vectors[:, 5]):
+        assert stats.kstest(draws, law.cdf).pvalue > ALPHA
+    assert stats.kstest(np.abs(vectors).max(axis=1), stats.gamma(6, scale=0.5).cdf).pvalue > ALPHA
+    assert abs(np.corrcoef(vectors.T)[0, 1]) < 0.04
+    assert np.corrcoef(np.abs(vectors.T))[0, 1] > 0.05  # dependent
+
+
+@pytest.mark.parametrize("d", [2, 10, 1000])
+@pytest.mark.parametrize("tail", [0.9, 0.05, 1e-9])
+def test_reaches_are_where_the_tails_are(d, tail):
+    assert tail_of_coordinate(reach_of_coordinate(tail, d), d) == pytest.approx(tail, rel=1e-8)
+    assert stats.gamma(d).sf(reach_of_largest(tail, d)) == pytest.approx(tail, rel=1e-8)
+
+
+def test_cubes_that_stand_for_all_have_its_law():
+    law = CubeLaw(4, 0.5)
+    for z in (0.1, 1.0, 3.0):
+        assert np.mean([each.sf(z) for each in law.given_half_widths(200)]) == pytest.approx(law.sf(z), rel=0.01)
+
+
+def test_all_scores_of_a_hundred_features_have_less_than_half_the_noise_and_a_sixth_of_the_joint_margin():
+    cube, even_split = (kind.for_budget(1.0, 0.0, 100, 10**6) for kind in (KNormMechanism, LaplaceMechanism))
+    assert even_split.law.std() / cube.law.std() == pytest.approx(2.41, abs=0.01)
+    assert even_split.margin(0.95, 100) / cube.margin(0.95, 100) == pytest.approx(6.5, abs=0.1)
+    assert even_split.margin(0.95) / cube.margin(0.95) == pytest.approx(3.05, abs=0.05)
+
+
+@pytest.mark.parametrize("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])
+def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(epsilon, n_scores):
+    steps = 10**9
+    cube = KNormMechanism.for_budget(epsilon, 0.0, n_scores, steps)
+    per_score = KNormMechanism.epsilon_per_score(epsilon, 0.0, n_scores)
+    alike = LaplaceMechanism.for_budget(per_score, 0.0, 1, steps)
+    assert alike.law.std() == pytest.approx(cube.law.std(), rel=1e-6)
+    assert cube.noise_scale == cube.law.std()
