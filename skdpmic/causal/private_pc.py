@@ -1,9 +1,10 @@
 """Causal structure of a table by the PC algorithm, under differential privacy."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal, Self
 
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
@@ -21,7 +22,7 @@ from skdpmic.table.reading import read_features_of_one_kind
 _DROWNS = 1 / 3  # as of a correlation
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class PrivatePCParameters:
     """What :class:`PrivatePC` is told; apart from it, as type checkers cannot read its other bases."""
 

@@ -1,9 +1,10 @@
 """Private choice of complementary features: forward selection from one noisy matrix."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal, Self
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
@@ -16,7 +17,7 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.table.people import check_given_together
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class PrivateForwardSelectorParameters:
     """What :class:`PrivateForwardSelector` is told; apart from it, as type checkers cannot read its other bases."""
 

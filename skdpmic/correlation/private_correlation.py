@@ -1,11 +1,12 @@
 """All correlations of a table at once, under differential privacy."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
@@ -18,7 +19,7 @@ from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class PrivateCorrelationParameters:
     """What :class:`PrivateCorrelation` is told; apart from it, as type checkers cannot read its other bases."""
 

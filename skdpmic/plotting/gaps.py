@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.texts import budget, in_short, names_of
-from skdpmic.plotting.figures import CHOSEN, NOISE, axes_for, explain, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, Display, feature_labels, ink_of
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.privacy.top_k import OneShotTopK
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class GapsDisplay:
+class GapsDisplay(Display):
     """How clear a choice of features was: the gaps between the noisy scores of those chosen, in order.
 
     A bar between two features is how much larger the noisy score of the upper one is. Bars that reach beyond the shaded
@@ -161,7 +161,7 @@ class GapsDisplay:
         gaps = np.asarray(self.gaps, dtype=np.float64)
         n_chosen, shown = len(gaps) + 1, gaps[: max_features - 1]
         n_rows = len(shown) + 1
-        ax, figure, is_new = axes_for(ax, type(self).__name__, (6.4, 1.7 + 0.34 * n_rows))
+        ax = self._begin(ax, (6.4, 1.7 + 0.34 * n_rows))
         self._shade_noise(ax)
         self._draw_bars(ax, shown)
         places = [f"place {j + 1}" for j in range(n_chosen)]
@@ -169,10 +169,7 @@ class GapsDisplay:
         ax.set_yticks(range(n_rows), labels=labels[:n_rows])
         ax.set_ylim(n_rows - 0.5, -0.5)
         ax.set_xlabel("gap to the next feature chosen, with noise")
-        ax.set_title(self.title, fontsize="medium")
-        explain(ax, is_new)
-        self.ax_, self.figure_ = ax, figure
-        return self
+        return self._end(self.title)
 
     def _shade_noise(self, ax):
         self.noise_ = None

@@ -5,7 +5,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.delegation import delegated
 from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_search
@@ -44,7 +45,7 @@ from skdpmic.search.candidates import (
 from skdpmic.search.cost_of_fits import cost_of_fit
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class PrivateGridSearchParameters:
     """What :class:`PrivateGridSearch` is told; apart from it, as type checkers cannot read its other bases."""
 

@@ -1,6 +1,6 @@
 """Private scores of all features: the estimator and its function forms."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 from scipy import sparse
@@ -8,6 +8,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.typing import (
     Auto,
     Categories,
@@ -26,10 +27,11 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parameters
 class DPMICScorerParameters:
     """What :class:`DPMICScorer` is told; apart from it, as type checkers cannot read its other bases."""
 
+    _: KW_ONLY
     statistic: str = "mic_r"
     epsilon: float = 1.0
     delta: float = 0.0

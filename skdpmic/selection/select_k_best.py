@@ -2,12 +2,13 @@
 
 import numbers
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 import numpy as np
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
@@ -20,7 +21,7 @@ LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too la
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class PrivateSelectKBestParameters:
     """What :class:`PrivateSelectKBest` is told; apart from it, as type checkers cannot read its other bases."""
 

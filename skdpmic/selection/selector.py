@@ -1,19 +1,20 @@
 """Private scores of all features, and the features that they choose."""
 
 import numbers
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from scipy import stats
 
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.released_scores import PrivateScores
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class DPMICSelectorParameters:
     """What :class:`DPMICSelector` is told; apart from it, as type checkers cannot read its other bases."""
 

@@ -1,7 +1,7 @@
 """The party that holds the features: each record reports, with noise, in which part its value lies."""
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
 from typing import Any, Self
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
@@ -31,7 +32,7 @@ from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, Repor
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class RandomizedResponseParameters:
     """What :class:`RandomizedResponse` is told; apart from it, as type checkers cannot read its other bases."""
 

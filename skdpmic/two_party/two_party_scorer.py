@@ -1,7 +1,7 @@
 """The party that holds the target: scores of the features that the other party reported."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, Self
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.parameters import parameters
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
@@ -31,7 +32,7 @@ from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
 
 
-@dataclass(eq=False, repr=False)
+@parameters
 class TwoPartyScorerParameters:
     """What :class:`TwoPartyScorer` is told; apart from it, as type checkers cannot read its other bases."""
 
