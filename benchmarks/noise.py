@@ -1,6 +1,7 @@
-"""A table of noise scales at epsilon = 1: python benchmarks/noise.py."""
+"""A table of noise scales at epsilon = 1, of MICr scores and of names by MTVr: python benchmarks/noise.py."""
 
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
 ROWS = (1000, 5000, 20_000, 100_000, 1_000_000)
 
@@ -8,7 +9,8 @@ ROWS = (1000, 5000, 20_000, 100_000, 1_000_000)
 def table():
     lines = []
     for n in ROWS:
-        scales = [factor * binary_mi_sensitivity(n) for factor in (1, 10, 100, 2 * 5)]
+        scales = [factor * binary_mi_sensitivity(n) for factor in (1, 10, 100)]
+        scales.append(2 * 5 * mtv_r_sensitivity(n))
         lines.append(" | ".join([f"| {n:,}", *(f"{scale:.2g}" for scale in scales)]) + " |")
     return "\n".join(lines)
 
