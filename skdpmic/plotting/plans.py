@@ -120,7 +120,8 @@ class PlanDisplay(Display):
             Numbers of records, at least 4 each; with `max_rows_per_group`, of people. None takes 25 from 100 to a
             million.
         release : {"scores", "names"}, default=None
-            What is published; None is "names" if `k` is given, which has less noise, and "scores" otherwise.
+            What is published, by the mechanism with the least error; None is "names" if `k` is given, which has less
+            noise where k is below about a quarter of n_features, and "scores" otherwise.
         show : {"error", "found"}, default="error"
             What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
             features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says exactly what they are.
@@ -128,7 +129,7 @@ class PlanDisplay(Display):
             The largest error, or the smallest share, with which a release is usable; in [1e-6, 1]. None is 0.1 for
             errors, and 0.9 for shares.
         delta : float, default=0.0
-            In [0, 1). If above 0, the mechanism with the least error is taken.
+            In [0, 1). If above 0, mechanisms that need it are compared, too.
         n_classes : int, default=None
             Number of classes of a discrete target; None for a continuous one.
         max_rows_per_group : int, default=None

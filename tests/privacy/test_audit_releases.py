@@ -179,7 +179,7 @@ AUDITS = {
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
     "scores of mtv_r": (release_scores_of_mtv_r, lone_record, is_zero, 30),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
-    "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 400),
+    "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 700),
     "counts": (release_counts, lone_record, is_so, 15),
     "support": (release_support, contest, is_first, 400),
 }
@@ -197,7 +197,7 @@ def loss_of(name, more_runs=1, **changed):
 # --- What they must withstand -----------------------------------------------------------------------------------
 
 
-LONGER = ("counts", "scores together", "support")
+LONGER = ("counts", "scores in a cube", "scores together", "support")
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
 
 

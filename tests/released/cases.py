@@ -440,4 +440,5 @@ def rho_as_before(entry):
 def _():
     request = {"n_samples": 1000, "n_features": 50, "k": 5, "epsilon": 1.0}
     rows = [*plan_release(**request), *plan_release(**request, delta=1e-6), *plan_release(**request, n_classes=3)]
+    rows = [row for row in rows if row.mechanism != "k-norm"]  # which there was not then
     return plain([[row.noise_scale, row.error, row.epsilon, row.delta] for row in rows])

@@ -70,6 +70,7 @@ def fit_with_released_values(estimator, X, y, monkeypatch, way=fit):
 
     monkeypatch.setattr(mechanisms, "discrete_laplace", noise)
     monkeypatch.setattr(mechanisms, "discrete_gaussian", noise)
+    monkeypatch.setattr(mechanisms, "discrete_k_norm", noise)
     monkeypatch.setattr(top_k, "geometric", noise)
     monkeypatch.setattr(top_k, "exponential_choice", lambda scores, scale, source: len(scores) // 2)
     return way(estimator, X, y)
