@@ -256,7 +256,7 @@ def test_what_cannot_be_made_is_not_paid_for(mechanism, monkeypatch, tmp_path):
 def test_an_estimator_keeps_nothing_but_what_is_published():
     X, y = with_copies()
     fitted, best = greedy(epsilon=50.0).fit(X, y), greedy(redundancy=0.0, epsilon=50.0).fit(X, y)
-    assert vars(fitted).keys() == vars(best).keys()
+    assert vars(fitted).keys() == vars(best).keys() - {"gaps_"}  # each choice draws its own noise
     assert pickle.loads(pickle.dumps(fitted)).ranking_.tolist() == fitted.ranking_.tolist()
     assert not hasattr(fitted, "scores_")
     assert clone(fitted).get_params() == fitted.get_params()
