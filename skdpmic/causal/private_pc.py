@@ -4,7 +4,7 @@ import math
 from dataclasses import KW_ONLY
 from typing import Literal, Self
 
-from skdpmic._utils.parameters import parameters
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike

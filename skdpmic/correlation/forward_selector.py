@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, replace
 from typing import Literal, Self
 
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward

@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike

@@ -19,9 +19,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
 from skdpmic._utils.no_cache import NoCacheMixin
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_search

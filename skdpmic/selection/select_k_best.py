@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger

@@ -6,8 +6,8 @@ from typing import Literal
 
 from scipy import stats
 
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k

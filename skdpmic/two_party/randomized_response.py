@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 from skdpmic._utils.no_cache import NoCacheMixin
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports

@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skdpmic._utils.constructors import parameters
 from skdpmic._utils.no_cache import NoCacheMixin
-from skdpmic._utils.parameters import parameters
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
