@@ -41,10 +41,10 @@ class PrivateForwardSelector(
 
     Where several features say the same, the k best single ones are copies of one another. This selector releases the
     correlations of all features and the target at once, in a matrix of Kendall's correlations with noise, as
-    :class:`PrivateCorrelation` does, and takes the feature that raises R squared most, again and again. It sees what
-    rises or falls together, not other shapes. The choice satisfies (epsilon, delta)-differential privacy: replacing one
-    record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability of any
-    outcome by a factor of at most exp(epsilon), apart from delta.
+    :class:`PrivateCorrelation` does, and takes the feature that raises R squared most, again and again. It sees
+    monotonic relationships only. The choice satisfies (epsilon, delta)-differential privacy: replacing one record (one
+    row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a
+    factor of at most exp(epsilon), apart from delta.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     statistic : str, default="mtv_r"
         What a score is, always in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation, and finds dependence of any
         shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about five times the epsilon. "kendall"
-        and "spearman" find what rises or falls, "chatterjee" finds functions, "distance_correlation" both, less
+        and "spearman" find monotonic trends, "chatterjee" finds functions, "distance_correlation" both, less
         sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, and cannot be scored from
         chunks, sketches or dask collections. Kendall and Spearman allow two classes, the other two any number, in
         ascending order of their labels.

@@ -44,7 +44,7 @@ def range_axis(values, bounds, partitions):
     """The axis of numeric `values` with the equipartitions of the range `bounds`.
 
     Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
-    the last part also take what lies outside, so that values are clipped to the bounds.
+    the last part also take values outside, which are thus clipped to the bounds.
     """
     edges, first_cell = refine(*bounds, partitions)
     return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
@@ -155,7 +155,7 @@ def equal_parts(values, bounds, n_parts):
     """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
 
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
-    take what lies outside.
+    take values outside.
     """
     return locate(values, _edges(bounds, n_parts), *bounds)
 
