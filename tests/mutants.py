@@ -555,7 +555,7 @@ MUTANTS = [
     Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
            "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
-           "statistics/mic/test_posterior.py::"
+           "plotting/test_posterior.py::"
            "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
     Mutant("choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
            "plotting/test_stability.py::test_noise_in_a_cube_is_drawn_for_all_features_together"),

@@ -65,6 +65,7 @@ def test_without_noise_the_truth_is_what_was_released():
 
 @pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("d", [2, 6])
+@pytest.mark.combinations
 def test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws(d, scale):
     """Each truth by itself, and the sum and the spread of all of a release: 1,000 releases, alpha = 1e-3 each."""
     law, random = CubeLaw(d, scale), np.random.default_rng(1)

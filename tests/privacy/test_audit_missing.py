@@ -61,7 +61,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("statistic, public, others, turns_into", CASES)
+@pytest.mark.parametrize(
+    "statistic, public, others, turns_into",
+    [*CASES[:2], *(pytest.param(*c, marks=pytest.mark.slow) for c in CASES[2:])],
+)
 def test_a_value_that_turns_missing_costs_no_more_than_epsilon(statistic, public, others, turns_into):
     assert loss(fit, statistic, public, others, turns_into) <= 1
 

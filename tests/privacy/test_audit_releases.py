@@ -197,7 +197,13 @@ def loss_of(name, more_runs=1, **changed):
 # --- What they must withstand -----------------------------------------------------------------------------------
 
 
-LONGER = ("counts", "scores in a cube", "scores together", "support")
+LONGER = (
+    "counts",
+    "scores in a cube",
+    "scores together",
+    "support",
+    *(f"{name} of a pair" for name in ("mic_r", "mic_e")),
+)
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
 
 

@@ -174,7 +174,12 @@ def coordinate_pmf(size, scale):
     return np.where(m > 0, 2, 1) * each
 
 
-SHAPES = [(1, 6), (2, 1), (3, 10), (5, 1), (10, 30), (30, 2)]
+SHAPES = [
+    (1, 6),
+    (2, 1),
+    (3, 10),
+    *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((5, 1), (10, 30), (30, 2))),
+]
 
 
 @pytest.mark.parametrize("size, scale", SHAPES)
@@ -200,7 +205,7 @@ def test_noise_on_one_score_is_that_of_laplace():
     assert laplace_p_value(draws_of(1, 300).ravel(), 300) > ALPHA
 
 
-@pytest.mark.parametrize("size, scale", [(3, 10), (10, 30)])
+@pytest.mark.parametrize("size, scale", [(3, 10), pytest.param(10, 30, marks=pytest.mark.slow)])
 def test_the_fit_rejects_other_laws(size, scale):
     """n = 2,000: a scale that is a fifth off, one geometric number too few, and the surface of the cube."""
     largest, one = largest_pmf(size, scale), coordinate_pmf(size, scale)
@@ -385,6 +390,7 @@ def releases(mechanism, d, n, monkeypatch):
 @pytest.mark.parametrize("scale", [3, 10**5])
 @pytest.mark.parametrize("d", [1, 12])
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.combinations
 def test_intervals_cover_as_often_as_they_say_each_and_all_at_once(name, d, scale, monkeypatch):
     # n = 1,000 releases, fixed seed: within 4 standard errors (alpha 6e-5), or above where noise has few values.
     confidence, n, mechanism = 0.9, 1000, MECHANISMS[name](scale, d)
