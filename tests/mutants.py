@@ -560,9 +560,9 @@ MUTANTS = [
     Mutant("choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
            "plotting/test_stability.py::test_noise_in_a_cube_is_drawn_for_all_features_together"),
     Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
-           "plotting/test_choices.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
+           "plotting/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
     Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
-           "plotting/test_choices.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
+           "plotting/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceMechanism.epsilon_per_score", "float(epsilon) / n_scores", "float(epsilon)",
