@@ -18,6 +18,9 @@ from benchmarks.store import completed
 PNG = b"\x89PNG"
 
 
+pytestmark = pytest.mark.xdist_group("paper")  # else each worker would compute the tables
+
+
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
     return tmp_path_factory.mktemp("paper")

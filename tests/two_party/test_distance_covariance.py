@@ -88,6 +88,7 @@ def test_records_that_are_counted_together_count_as_one_by_one():
 
 
 @pytest.mark.slow  # importing dcor takes seconds
+@pytest.mark.xdist_group("dcor")
 def test_without_noise_it_is_that_of_dcor():
     dcor = pytest.importorskip("dcor", reason="an implementation of somebody else")
     rng = np.random.default_rng(0)

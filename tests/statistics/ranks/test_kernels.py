@@ -145,6 +145,7 @@ def test_chatterjee_is_that_of_scipy_without_ties():
 
 
 @pytest.mark.slow  # importing dcor takes seconds
+@pytest.mark.xdist_group("dcor")
 @pytest.mark.parametrize("n", [2, 10, 300, 1000])
 def test_distance_correlation_is_that_of_the_ranks_by_dcor(n):
     dcor = pytest.importorskip("dcor")
