@@ -118,7 +118,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
     n_ranked_ : int
         How many places of `ranking_` were released: the k chosen.
-    gaps_ : ndarray of shape (n_ranked_ - 1,)
+    gaps_ : ndarray of shape (k - 1,)
         How much larger the private score of each chosen feature, less its `null_scores_`, is than that of the next one
         chosen, with noise; empty if one was chosen. Only with ``mechanism_="one-shot"``, where this costs nothing more.
         A gap above ``3 * noise_scale_`` is clear: if any feature that comes later, chosen or not, were as good, a gap
