@@ -90,6 +90,7 @@ def test_it_fails_where_no_folder_can_be_written(installed, tmp_path):
     assert "NUMBA_CACHE_DIR" in done.stderr
 
 
+@pytest.mark.slow
 def test_it_fails_where_nothing_is_compiled():
     done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
     assert "NUMBA_DISABLE_JIT" in done.stderr

@@ -793,6 +793,7 @@ def test_what_is_read_from_the_data_is_not_refused():
     PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_subsets=4).fit(table()[0], table()[1] > 0.5)
 
 
+@pytest.mark.slow
 @seeded
 def test_n_jobs_does_not_change_the_choice(monkeypatch):
     results = [

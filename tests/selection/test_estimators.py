@@ -345,7 +345,11 @@ def test_labels_of_any_type(table, classes, y):
 @seeded
 @pytest.mark.parametrize(
     "estimator",
-    [DPMICScorer, partial(DPMICSelector, k=2), partial(DPMICScorer, mechanism="geometric")],
+    [
+        DPMICScorer,
+        pytest.param(partial(DPMICSelector, k=2), marks=pytest.mark.slow),
+        pytest.param(partial(DPMICScorer, mechanism="geometric"), marks=pytest.mark.slow),
+    ],
 )
 def test_n_jobs_does_not_change_the_result(table, estimator, monkeypatch):
     monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)

@@ -86,6 +86,7 @@ def test_a_subsample_has_its_share_of_the_records_and_no_record_twice():
     assert all(count <= most[tuple(row)] for row, count in zip(sample.rows, sample.counts, strict=True))
 
 
+@pytest.mark.slow  # it compiles for seconds
 @pytest.mark.parametrize("table, sign", [([[30, 5], [5, 30]], -1), ([[10, 9], [10, 10]], 1)])
 def test_distances_count_the_removals_before_the_one_that_turns_the_test(table, sign):
     threshold, left, steps = stats.chi2.isf(0.1, 1), np.array(table), 0
