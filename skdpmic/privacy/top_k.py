@@ -38,7 +38,7 @@ def top_k_epsilon_per_score(epsilon, delta, k):
 
 @dataclass(frozen=True)
 class _TopK(NoiseOnGrid):
-    """Publishes which k features are the best, in order, and nothing else.
+    """Publishes which k features are the best, in order, and no score.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The front door: the names of the k best features, and nothing else, with the least noise."""
+"""The front door: the names of the k best features, not their scores, with the least noise."""
 
 import numbers
 import warnings
@@ -43,7 +43,7 @@ class PrivateSelectKBestParameters:
 
 
 class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
-    """Select the k best features under differential privacy, and publish their names only.
+    """Select the k best features under differential privacy, and publish their names, not their scores.
 
     Features are scored by a measure of their dependence on the target. What is released is which k features have the
     largest scores, in order, and how far these are apart where that is free (`gaps_`); no score is. That needs far less

@@ -112,7 +112,7 @@ class CountsScorer:
             raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
         self._n, self._shape = n, (family.n_columns, family.n_master)
         self._n_cells = family.n_columns * family.n_master
-        self._family, self._penalty = family, family.penalty
+        self._family = family
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
         self._bisections = [side for side in family.sides if side.n_groups == 2]
@@ -132,7 +132,7 @@ class CountsScorer:
         ]
 
     def _by_chance(self, k, size):
-        return self._penalty * np.sqrt((k - 1) * (size - 1) / self._n)
+        return self._family.penalty * np.sqrt((k - 1) * (size - 1) / self._n)
 
     def _constants(self, side, k):
         """What the length of a path of k pieces is multiplied by, and what is taken off."""
@@ -191,7 +191,7 @@ class CountsScorer:
 
 def _steps(in_groups, margins, units, of_code):
     """What each code adds to the walk against each group, by the share that is known of it, or by that of the table."""
-    is_known = (units > 0) & (margins > 0)
+    is_known = margins > 0
     margins = np.where(is_known, margins, in_groups.sum(axis=1))
     units = np.where(is_known, units, of_code.sum())
     return units[:, np.newaxis] * in_groups - np.outer(margins, of_code)

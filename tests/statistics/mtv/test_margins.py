@@ -1,4 +1,4 @@
-"""MTVr with the target's margin known changes by at most 2/n: docs/theory/mtv_r.md, in exact numbers."""
+"""MTVr with the target's margin known changes by at most 2/n: docs/theory/known_margin.md, in exact numbers."""
 
 import math
 from fractions import Fraction
@@ -90,20 +90,6 @@ def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):
         assert largest_change(n, 2, (1, 1), m=m) == min(Fraction(2 * m, n), 1)
         assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_margins=True)) >= min(Fraction(2 * m, n), 1)
-
-
-# --- The lower bound --------------------------------------------------------------------------------------------
-
-
-def test_replacements_of_half_of_the_records_lead_from_independence_to_dependence():
-    """So no score that is 0 here and 1 there can move less than 2/n: docs/theory/mtv_r.md."""
-    n = 12
-    independent, dependent = [[n // 4] * 2] * 2, [[n // 2, 0], [0, n // 2]]
-    moved = np.clip(np.subtract(independent, dependent), 0, None).sum()
-    assert moved == n // 2
-    for table, score in ((independent, 0), (dependent, 1)):
-        scores, unit = exact_scores(np.array([table]).reshape(1, -1), 2, (1, 1))
-        assert Fraction(int(scores[0]), unit) == score
 
 
 # --- The kernels ------------------------------------------------------------------------------------------------
