@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.privacy.composition import epsilon_of, epsilon_within, rho_for
 from skdpmic.privacy.parameters import exact
 
 _LARGE = 1e150  # an epsilon whose square is still a float
@@ -130,7 +130,7 @@ class ZCDPFilter:
         """
         if not costs:
             return self.epsilon, self.delta
-        gaussian = _epsilon_within(self.rho - _sum_of_rho(costs), self.delta)
+        gaussian = epsilon_within(self.rho - _sum_of_rho(costs), self.delta)
         pure = round_down(exact(self.epsilon) - _sum(costs)[0]) if self._fits_as_pure(costs) else 0.0
         return (gaussian, self.delta) if gaussian > pure else (pure, 0.0)
 
@@ -153,16 +153,6 @@ def _sum(costs):
 
 def _sum_of_rho(costs):
     return sum((cost.in_zcdp for cost in costs), Fraction(0))
-
-
-def _epsilon_within(rho, delta):
-    """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of the last digit."""
-    if rho <= 0:
-        return 0.0
-    epsilon = epsilon_of(round_down(rho, Fraction), delta)
-    while epsilon > 0 and rho_for(epsilon, delta) > rho:
-        epsilon *= 1 - 2.0**-50
-    return epsilon
 
 
 def round_up(number, value=exact):

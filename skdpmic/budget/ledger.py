@@ -199,6 +199,7 @@ class BudgetLedger:
         statistic: str | None = None,
         release: str | None = None,
         mechanism: str | None = None,
+        epsilon_of_target: float | None = None,
     ) -> None:
         """Write down a cost, before what it pays for happens.
 
@@ -227,6 +228,8 @@ class BudgetLedger:
             or "reports".
         mechanism : str, default=None
             What draws the noise, as "laplace".
+        epsilon_of_target : float, default=None
+            The part of epsilon that is spent on the target itself, before any feature is scored.
 
         Raises
         ------
@@ -254,7 +257,8 @@ class BudgetLedger:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             paid = (str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho)
             released = (_text(statistic), _text(release), _text(mechanism), _whole(k))
-            file.append(LedgerEntry(*paid, *released, self.purpose))
+            of_target = None if epsilon_of_target is None else float(epsilon_of_target)
+            file.append(LedgerEntry(*paid, *released, self.purpose, of_target))
 
     def spent(self) -> tuple[float, float]:
         """What all charges cost together.

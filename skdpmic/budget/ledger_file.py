@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 _APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
-_VERSION = 3  # of the tables below
+_VERSION = 4  # of the tables below
+_READABLE = (3, 4)  # entries of the first lack their last column
 _WAIT = 60  # seconds for other processes to finish writing
 _TABLES = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
     "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
-    "purpose TEXT, digest BLOB NOT NULL)",
+    "purpose TEXT, epsilon_of_target REAL, digest BLOB NOT NULL)",
     # The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
     "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)",
 )
@@ -61,6 +62,8 @@ class LedgerEntry(NamedTuple):
         Number of features chosen, where only their names were published.
     purpose : str or None
         See :meth:`BudgetLedger.for_purpose`.
+    epsilon_of_target : float or None
+        The part of epsilon that was spent on the target itself, before any feature was scored.
     """
 
     what: str
@@ -75,6 +78,7 @@ class LedgerEntry(NamedTuple):
     mechanism: str | None = None
     k: int | None = None
     purpose: str | None = None
+    epsilon_of_target: float | None = None
 
     @property
     def spender(self) -> str:
@@ -83,8 +87,9 @@ class LedgerEntry(NamedTuple):
 
     @property
     def released(self) -> str:
-        """What was released, as "mtv_r, names of 5 of 100, one-shot"; empty if nothing of that was written."""
-        return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism) if part)
+        """What was released, as "kendall, names of 5 of 100, one-shot"; empty if nothing of that was written."""
+        target = self.epsilon_of_target and f"epsilon {self.epsilon_of_target:.3g} of it on the target"
+        return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part)
 
     def __str__(self) -> str:
         return ", ".join(part for part in (self.spender, self.released) if part)
@@ -143,7 +148,9 @@ class LedgerFile:
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
-        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(entry))}, '')", entry)
+        columns = self._connection.execute("SELECT * FROM entries LIMIT 0").description[1:-1]
+        values = entry[: len(columns)]
+        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(values))}, '')", values)
         self._digest = _seal(self._connection, "entries", self._digest)
         path = os.fsencode(self._path)
         self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, _digest(self._digest, path)))
@@ -153,9 +160,10 @@ class LedgerFile:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application_id != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
-        if version != _VERSION:
+        if version not in _READABLE:
             raise ValueError(
-                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads {_VERSION}."
+                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads "
+                f"{' and '.join(map(str, _READABLE))}."
             )
 
     def _check_names(self):
@@ -210,7 +218,7 @@ class LedgerFile:
             digest = _digest(digest, row[:-1])
             if digest != row[-1]:
                 raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
-            entries.append(LedgerEntry._make(row[1:-1]))
+            entries.append(LedgerEntry(*row[1:-1]))
         return entries, digest
 
 

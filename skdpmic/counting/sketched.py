@@ -30,7 +30,7 @@ class SketchedRecords:
         self._sketch, self._recount, self.progress = sketch, recount, progress
         self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
-        self.shape = Shape(sketch.n_samples, sketch.scales)
+        self.shape, self.target_axis = Shape(sketch.n_samples, sketch.scales), sketch.description.target
 
     def with_progress(self, progress):
         """The records, with this progress."""
@@ -39,6 +39,11 @@ class SketchedRecords:
     def with_sampled_rows(self, random_bytes):
         """The records that count: all, as each is a person."""
         return self
+
+    def learnt(self, measure, epsilon, random_bytes):
+        """A measure, with what epsilon tells of the target, whose columns the first feature has counted."""
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.scales[0])
+        return measure.learnt(counts, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=()):
         """``function(counts, scale)`` of each feature that is not left out."""

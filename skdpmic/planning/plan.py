@@ -261,18 +261,20 @@ def _options(statistic, request):
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # on one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    releases = [partial(_scores, mechanism, delta, d) for mechanism in allowed]
+    of_target = statistic.of_target
+    releases = [partial(_scores, mechanism, delta, d, of_target) for mechanism in allowed]
     if k is not None:
-        releases += [partial(_names, allowed_delta, k) for allowed_delta in ([0.0, delta] if delta > 0 else [0.0])]
+        deltas = [0.0, delta] if delta > 0 else [0.0]
+        releases += [partial(_names, allowed_delta, k, of_target) for allowed_delta in deltas]
     return [_Option(release_for, statistic, request) for release_for in releases]
 
 
-def _scores(mechanism, delta, n_features, epsilon):
-    return NoisyScores(mechanism, epsilon, delta if mechanism.needs_delta else 0.0, n_features)
+def _scores(mechanism, delta, n_features, of_target, epsilon):
+    return NoisyScores(epsilon, delta if mechanism.needs_delta else 0.0, of_target, mechanism, n_features)
 
 
-def _names(delta, k, epsilon):
-    return BestFeatures(epsilon, delta, k)
+def _names(delta, k, of_target, epsilon):
+    return BestFeatures(epsilon, delta, of_target, k)
 
 
 def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):
@@ -311,6 +313,7 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
         error=_rounded_up(mechanism.margin(CONFIDENCE)) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
+        epsilon_of_target=float(release.epsilon_of_target),
         rho=round_up(release.cost.in_zcdp, Fraction),
     )
 

@@ -27,6 +27,8 @@ class PlannedRelease(NamedTuple):
         What a fitted estimator has as `noise_scale_`.
     found : float
         Share of the k true features that is found in simulated tables; NaN if not simulated. See :func:`plan_release`.
+    epsilon_of_target : float
+        The part of epsilon that is spent on the target itself, before features are scored; 0 if nothing is learnt.
     rho : float
         What a ledger with composition="zcdp" adds up, in which releases made of many parts cost less.
     """
@@ -42,6 +44,7 @@ class PlannedRelease(NamedTuple):
     error: float
     noise_scale: float
     found: float
+    epsilon_of_target: float
     rho: float
 
 

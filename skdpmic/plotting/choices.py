@@ -8,7 +8,7 @@ from skdpmic._utils.fitted import check_has_scores
 from skdpmic.plotting.posterior import draw_truths
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.privacy.top_k import top_k_for_budget
+from skdpmic.release.kinds import release_of_names, release_of_scores
 
 
 class ReleasedScores:
@@ -23,11 +23,13 @@ class ReleasedScores:
         What drew the noise.
     epsilon, delta : float
         What all of it cost.
+    of_target : Fraction, default=0
+        What part of that was for the target itself.
     """
 
-    def __init__(self, scores, offsets, mechanism, epsilon, delta):
+    def __init__(self, scores, offsets, mechanism, epsilon, delta, of_target=0):
         self.scores, self.offsets, self.mechanism = scores, offsets, mechanism
-        self.epsilon, self.delta = epsilon, delta
+        self.epsilon, self.delta, self.of_target = epsilon, delta, of_target
 
     @classmethod
     def of_estimator(cls, estimator):
@@ -37,18 +39,21 @@ class ReleasedScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
-        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta)
+        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, estimator._of_target())
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
         if release == "names":
-            return top_k_for_budget(epsilon, self.delta, k, self._steps)
-        return type(self.mechanism).for_budget(epsilon, self.delta, len(self.scores), self._steps)
+            return release_of_names(epsilon, self.delta, k, of_target=self.of_target).noise_for(self._steps)
+        return self._release(epsilon).noise_for(self._steps)
+
+    def _release(self, epsilon):
+        return release_of_scores(self.mechanism.name, epsilon, self.delta, len(self.scores), self.of_target)
 
     @property
     def _steps(self):
         """Sensitivity of a score in grid steps, up to rounding: what it must be for such noise at such a cost."""
-        per_score = self.mechanism.epsilon_per_score(self.epsilon, self.delta, len(self.scores))
+        per_score = self._release(self.epsilon).epsilon_per_feature
         return max(round(self.mechanism.law.std() / math.sqrt(2) * per_score / GRID), 1)
 
 

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from skdpmic.privacy.parameters import exact
+
 # Each term of a sum below takes fewer than eight roundings of 2**-53 of itself, and the sum three more.
 _ROUNDING = 2.0**-48
 _TINY = 4 * 2.0**-1074  # for what underflows
@@ -83,6 +85,50 @@ def epsilon_of(rho, delta):
     if delta_of(rho, 0.0) <= delta:
         return 0.0
     return _turning_point(lambda epsilon: delta_of(rho, epsilon) > delta)[1]
+
+
+def epsilon_within(rho, delta):
+    """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of the last digit.
+
+    Parameters
+    ----------
+    rho : Fraction
+    delta : float in (0, 1)
+    """
+    if rho <= 0:
+        return 0.0
+    epsilon = epsilon_of(float(rho), delta)
+    while epsilon > 0 and rho_for(epsilon, delta) > rho:
+        epsilon *= 1 - 2.0**-50
+    return epsilon
+
+
+def divided(epsilon, delta, share):
+    """A budget in two parts, for two releases that together cost no more.
+
+    Parameters
+    ----------
+    epsilon : float, above 0
+    delta : float in [0, 1)
+    share : Fraction in [0, 1)
+        Of epsilon that is for the first part, which needs no delta; of rho, if delta is above 0.
+
+    Returns
+    -------
+    first, second : Fraction or float
+        The epsilon of each; the second part has delta, too.
+    """
+    if share == 0:
+        return Fraction(0), epsilon
+    if epsilon == math.inf:
+        return math.inf, math.inf
+    if delta == 0:
+        return share * exact(epsilon), (1 - share) * exact(epsilon)
+    rho = Fraction(rho_for(epsilon, delta))
+    first = math.sqrt(2 * share * rho)  # epsilon**2 / 2 is its rho
+    while Fraction(first) ** 2 > 2 * share * rho:
+        first = math.nextafter(first, 0.0)
+    return Fraction(first), epsilon_within((1 - share) * rho, delta)
 
 
 def delta_of(rho, epsilon):

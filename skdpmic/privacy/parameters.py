@@ -33,9 +33,10 @@ def check_confidence(confidence):
 def exact(number):
     """The decimal number that a finite float was written as: 1/10 for 0.1, so that ten of them make 1.
 
-    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs.
+    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs. A Fraction, which
+    a part of an epsilon is, stays as it is.
     """
-    return Fraction(repr(float(number)))
+    return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
 
 
 def warn_about_delta(delta, n, stacklevel):

@@ -16,24 +16,11 @@ from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, NoiseOnGrid, scal
 from skdpmic.privacy.noise import exponential_choice, geometric
 
 
-def top_k_for_budget(epsilon, delta, k, steps):
-    """The mechanism whose noise has the smaller standard deviation, for scores of sensitivity `steps`."""
-    if needs_no_delta(epsilon, delta, k):
-        return OneShotTopK.for_budget(epsilon, k, steps)
-    return ExponentialTopK.for_budget(epsilon, delta, k, steps)
-
-
 def needs_no_delta(epsilon, delta, k):
-    """Whether :func:`top_k_for_budget` takes the one-shot mechanism, and spends epsilon only."""
+    """Whether the one-shot mechanism, which spends epsilon only, has the noise of the smaller standard deviation."""
     if delta == 0:
         return True
     return OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k)
-
-
-def top_k_epsilon_per_score(epsilon, delta, k):
-    """Sensitivity over the standard deviation of the noise, with the mechanism that :func:`top_k_for_budget` takes."""
-    one_shot = OneShotTopK.epsilon_per_score(epsilon, k)
-    return one_shot if delta == 0 else max(one_shot, ExponentialTopK.epsilon_per_score(epsilon, delta, k))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
+from skdpmic.privacy.composition import divided
 from skdpmic.privacy.greedy import (
     greedy_epsilon_per_score,
     greedy_for_budget,
@@ -21,66 +22,104 @@ from skdpmic.privacy.greedy import (
     squares_of_choices,
 )
 from skdpmic.privacy.mechanisms import MECHANISMS, law_of_scale, to_grid
-from skdpmic.privacy.top_k import needs_no_delta, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
 from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.targets import n_target_bins
 
 
-def release_of_scores(mechanism, epsilon, delta, n_features):
+def release_of_scores(mechanism, epsilon, delta, n_features, of_target=0):
     """The release of scores by the mechanism of this name."""
     if mechanism == GeometricMechanism.name:
         return NoisyTables(epsilon, n_features)
-    return NoisyScores(MECHANISMS[mechanism], epsilon, delta, n_features)
+    return NoisyScores(epsilon, delta, of_target, MECHANISMS[mechanism], n_features)
 
 
-def release_of_names(epsilon, delta, k, redundancy=0.0):
+def release_of_names(epsilon, delta, k, redundancy=0.0, of_target=0):
     """The release of the names of the k best features."""
     if redundancy == 0 or k == 1:  # the first is chosen by its score alone
-        return BestFeatures(epsilon, delta, k)
-    return GreedyFeatures(epsilon, delta, k, redundancy)
+        return BestFeatures(epsilon, delta, of_target, k)
+    # Nothing is learnt of the target: each feature takes its place in turn, whose margins would be needed, too.
+    return GreedyFeatures(epsilon, delta, 0, k, redundancy)
 
 
 @dataclass(frozen=True)
-class NoisyScores:
-    """All scores, with noise of one mechanism."""
+class _OfScores:
+    """What is drawn from the scores of all features, after what is private about the target itself."""
 
-    noise: type  # of MECHANISMS
     epsilon: float
     delta: float
-    n_features: int
+    of_target: Fraction  # what part of the budget the target has: of epsilon, or of rho where delta is used
 
-    publishes = "scores"
-    k = None  # how many features are chosen
     draws_anew = False  # noise, for each feature that is chosen
 
     @property
     def cost(self):
         """What the ledger is charged."""
-        if self.noise.needs_delta:
+        if self._uses_delta():
             return Cost.concentrated(self.epsilon, self.delta)
-        return Cost.of_parts(self.epsilon, Fraction(1, self.n_features) if self.noise.splits_evenly else 1)
+        return Cost.of_parts(self.epsilon, self.of_target**2 + (1 - self.of_target) ** 2 * self._squares())
 
     @property
-    def epsilon_per_feature(self):
-        """What a score is worth: the epsilon of Laplace noise on one score with the same standard deviation."""
-        return self.noise.epsilon_per_score(self.epsilon, self.delta, self.n_features)
+    def epsilon_of_target(self):
+        """What is spent on the target itself."""
+        return self._budgets[0]
+
+    @property
+    def _budgets(self):
+        """The epsilon of the target, and that of the scores."""
+        return divided(self.epsilon, self.delta if self._uses_delta() else 0.0, self.of_target)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids that suit what a score is worth."""
-        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+        return self.told(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
+
+    def told(self, measure):
+        """A measure that knows whether it is to learn something of the target."""
+        return measure.learning() if self.of_target > 0 else measure
+
+    def learnt(self, records, measure, random_bytes):
+        """The measure, with what is learnt of the target."""
+        return records.learnt(measure, self.epsilon_of_target, random_bytes) if self.of_target > 0 else measure
 
     def mechanism(self, measure, shape):
         """The noise."""
         chance_scores(measure, shape)  # kept
-        return self.noise.for_budget(self.epsilon, self.delta, self.n_features, measure.steps(shape))
+        return self.noise_for(measure.steps(shape))
 
     def law(self, mechanism, measure, shape):
         """The law of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
+
+@dataclass(frozen=True)
+class NoisyScores(_OfScores):
+    """All scores, with noise of one mechanism."""
+
+    noise: type  # of MECHANISMS
+    n_features: int
+
+    publishes = "scores"
+    k = None  # how many features are chosen
+
+    def _uses_delta(self):
+        return self.noise.needs_delta
+
+    def _squares(self):
+        """Of the epsilons of independent draws, as shares of all that is for scores."""
+        return Fraction(1, self.n_features) if self.noise.splits_evenly else 1
+
+    @property
+    def epsilon_per_feature(self):
+        """What a score is worth: the epsilon of Laplace noise on one score with the same standard deviation."""
+        return self.noise.epsilon_per_score(self._budgets[1], self.delta, self.n_features)
+
+    def noise_for(self, steps):
+        """The noise on scores of sensitivity `steps`."""
+        return self.noise.for_budget(self._budgets[1], self.delta, self.n_features, steps)
+
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records."""
+        """What is published of the records, whose target's margin the measure knows."""
         by_chance = chance_scores(measure, records.shape)
         scores, order = mechanism.release(_scores(records, measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
@@ -101,6 +140,7 @@ class NoisyTables:
     publishes = "tables"
     k = None
     draws_anew = False
+    epsilon_of_target = 0
 
     @property
     def cost(self):
@@ -112,11 +152,17 @@ class NoisyTables:
         """What a table is worth."""
         return float(self.epsilon) / self.n_features
 
-    published = "tables"
-
     def measure(self, statistic, B, c, n, n_classes):
         """The tables that suit what each of them is worth."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
+
+    def told(self, measure):
+        """The measure, which has nothing to learn."""
+        return measure
+
+    def learnt(self, records, measure, random_bytes):
+        """The measure, which has nothing to learn."""
+        return measure
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -152,25 +198,15 @@ class NoisyTables:
 
 
 @dataclass(frozen=True)
-class BestFeatures:
+class BestFeatures(_OfScores):
     """Which k features have the largest scores, in order, and the gaps between them where these cost nothing."""
 
-    epsilon: float
-    delta: float
     k: int
 
     publishes = "names"
-    draws_anew = False
 
-    @property
-    def cost(self):
-        """What the ledger is charged."""
-        if self._is_pure():
-            return Cost.of_parts(self.epsilon, self._squares())
-        return Cost.concentrated(self.epsilon, self.delta)
-
-    def _is_pure(self):
-        return needs_no_delta(self.epsilon, self.delta, self.k)
+    def _uses_delta(self):
+        return not needs_no_delta(self.epsilon, self.delta, self.k)
 
     def _squares(self):
         """Of the epsilons of independent draws, of which there is one for all k features."""
@@ -179,20 +215,17 @@ class BestFeatures:
     @property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        return top_k_epsilon_per_score(self.epsilon, self.delta, self.k)
+        epsilon = self._budgets[1]
+        if self._uses_delta():
+            return ExponentialTopK.epsilon_per_score(epsilon, self.delta, self.k)
+        return OneShotTopK.epsilon_per_score(epsilon, self.k)
 
-    def measure(self, statistic, B, c, n, n_classes):
-        """The statistic over the grids that suit what a score is worth."""
-        return statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
-
-    def mechanism(self, measure, shape):
-        """The noise."""
-        chance_scores(measure, shape)  # kept
-        return top_k_for_budget(self.epsilon, self.delta, self.k, measure.steps(shape))
-
-    def law(self, mechanism, measure, shape):
-        """The law of the noise on each score, up to grid steps; None if there is none."""
-        return mechanism.law
+    def noise_for(self, steps):
+        """The noise on scores of sensitivity `steps`."""
+        epsilon = self._budgets[1]
+        if self._uses_delta():
+            return ExponentialTopK.for_budget(epsilon, self.delta, self.k, steps)
+        return OneShotTopK.for_budget(epsilon, self.k, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
@@ -221,8 +254,8 @@ class GreedyFeatures(BestFeatures):
 
     draws_anew = True
 
-    def _is_pure(self):
-        return greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)
+    def _uses_delta(self):
+        return not greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)
 
     def _squares(self):
         """Of the epsilons of the choices, each of which draws its own noise."""

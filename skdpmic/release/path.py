@@ -22,10 +22,12 @@ class Expense:
     statistic: str | None = None
     release: str | None = None  # what is published
     mechanism: str | None = None  # that draws the noise
+    epsilon_of_target: float | None = None  # of the cost, what is spent on the target itself
 
     def released(self) -> dict[str, Any]:
         """What is released, by the names that a ledger has for it."""
-        return {name: getattr(self, name) for name in ("n", "d", "k", "statistic", "release", "mechanism")}
+        names = ("n", "d", "k", "statistic", "release", "mechanism", "epsilon_of_target")
+        return {name: getattr(self, name) for name in names}
 
 
 def run(

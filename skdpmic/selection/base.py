@@ -121,10 +121,13 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         def draw(random_bytes):
             vars(self).pop("_sketch", None)
             shown = records.with_progress(Progress(type(self).__name__, self.verbose))
-            return release.draw(shown.with_sampled_rows(random_bytes), measure, mechanism, self.n_jobs, random_bytes)
+            shown = shown.with_sampled_rows(random_bytes)
+            learnt = self._learnt(release, shown, measure, random_bytes)
+            return learnt, release.draw(shown, learnt, mechanism, self.n_jobs, random_bytes)
 
-        def keep(released):
-            self._store(released, release, mechanism, measure, records)
+        def keep(result):
+            learnt, released = result
+            self._store(released, release, mechanism, learnt, records)
 
         expense = Expense(
             type(self).__name__,
@@ -135,9 +138,18 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
             statistic=self._computed,
             release=release.publishes,
             mechanism=mechanism.name,
+            epsilon_of_target=self._epsilon_of_target(release),
         )
         self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
         run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+
+    def _learnt(self, release, records, measure, random_bytes):
+        """The measure, with what is learnt of the target before features are scored."""
+        return measure
+
+    def _epsilon_of_target(self, release):
+        """What that costs; None if nothing is learnt."""
+        return None
 
     def _store(self, released, release, mechanism, measure, records):
         """Keep what was released, and the public numbers behind it."""

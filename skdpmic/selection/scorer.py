@@ -39,6 +39,7 @@ class DPMICScorerParameters:
     categories: Categories | None = None
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
+    target_shares: ColumnLike | None = None
     mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
     B: float | Auto = "auto"
     c: float | Auto = "auto"

@@ -3,14 +3,18 @@
 import warnings
 from typing import Any, NamedTuple
 
+from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
+from skdpmic._utils.typing import Floats
 from skdpmic.planning.chances import miss_probability
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.statistics.registry import statistic_named, warn_about_copies
+from skdpmic.statistics.registry import check_of_target, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.public import asks_for_data
+from skdpmic.table.targets import check_target_shares
 
 
 class Grids(NamedTuple):
@@ -46,17 +50,46 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
 
     def _measure(self, n_persons, n_features, n_classes):
         release, (B, c, _) = self._release_for(n_features), self._grids()
-        measure = release.measure(self._statistic(), B, c, n_persons, n_classes)
+        measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
+
+    def _told(self, measure):
+        """The measure, with what is public about the target's margin."""
+        return measure if self.target_shares is None else measure.knowing(self._shares())
+
+    def _shares(self):
+        return check_target_shares(self.target_shares, self.classes)
+
+    def _of_target(self):
+        """What part of the budget is for the target itself."""
+        return self._statistic().of_target if self.target_shares is None else 0
+
+    def _learnt(self, release, records, measure, random_bytes):
+        return release.learnt(records, measure, random_bytes)
+
+    def _epsilon_of_target(self, release):
+        return float(release.epsilon_of_target) or None
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
         self.epsilon_per_feature_ = release.epsilon_per_feature
         if hasattr(measure, "B"):
             self.B_, self.c_ = measure.B, measure.c
+        self._margin = getattr(measure, "margin", None)
+        if self._margin is not None:
+            self.target_shares_ = self._margin.published()
+            if records.n_classes is None and not self._margin.is_public:
+                self.target_cut_ = records.target_axis.value_at(self._margin.cut(records.target_axis.scale))
+
+    def _reset(self):
+        super()._reset()
+        vars(self).pop("_margin", None)
 
     def _check_parameters(self):
-        self._statistic()  # raises, if there is none of that name
+        statistic = self._statistic()  # raises, if there is none of that name
+        if self.target_shares is not None:
+            check_of_target(statistic)
+            self._shares()
         super()._check_parameters()
 
     def _warn(self, shape, stacklevel):
@@ -82,6 +115,33 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
                 stacklevel=stacklevel + 1,
             )
         return drowns
+
+    def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Intervals for the shares of the records that `target_shares_` are, from the known law of their noise alone.
+
+        Costs no privacy: nothing but what was released is used.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            In (0, 1): how likely it is at least that an interval holds its share.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_shares,)
+
+        Raises
+        ------
+        AttributeError
+            If no shares were learnt.
+        ValueError
+            If `confidence` is not as described.
+        """
+        check_published(self)
+        check_confidence(confidence)
+        if self._margin is None or self._margin.is_public:
+            raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
+        return self._margin.interval(confidence)
 
     def _n_wanted(self, n_features):
         """How many features are to be chosen; None if that is open."""

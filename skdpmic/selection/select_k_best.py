@@ -34,6 +34,7 @@ class PrivateSelectKBestParameters:
     categories: Categories | None = None
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
+    target_shares: ColumnLike | None = None
     redundancy: float = 0.0
     max_rows_per_group: int | None = None
     ledger: BudgetLedger | None = None
@@ -211,7 +212,9 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
             )
 
     def _release_for(self, n_features):
-        return release_of_names(self.epsilon, self.delta, n_to_keep(self.k, n_features), self.redundancy)
+        return release_of_names(
+            self.epsilon, self.delta, n_to_keep(self.k, n_features), self.redundancy, self._of_target()
+        )
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)

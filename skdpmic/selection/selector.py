@@ -27,6 +27,7 @@ class DPMICSelectorParameters:
     categories: Categories | None = None
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
+    target_shares: ColumnLike | None = None
     threshold: float | None = None
     fdr: float | None = None
     mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace"

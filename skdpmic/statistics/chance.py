@@ -32,6 +32,7 @@ def chance_scores(measure, shape):
     kinds = {scale if isinstance(scale, Nominal) else _UNIT for scale in shape.scales}
     if len(kinds) == 1 or not hasattr(measure, "chance_rate"):
         return np.zeros(shape.n_features)
+    measure = measure.before_learning()
     return np.array([chance_score(measure, scale, shape.n_groups) for scale in shape.scales])
 
 
@@ -61,7 +62,8 @@ def _simulated(measure, scale, n):
     random = np.random.RandomState(0)
     scores = []
     for _ in range(_DRAWS):
-        scorer = measure.scorer(_target(measure.n_classes, n_drawn, random), None)
+        target = _target(measure.n_classes, n_drawn, random)
+        scorer = measure.knowing_all_of(target).scorer(target, None)
         scores.append(scorer.score(_feature(scale, n_drawn, random), scale))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
 

@@ -18,6 +18,7 @@ class Statistic:
     is_mergeable = False  # scores follow from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
     takes_copies_for_dependence = False  # of several equal rows of a person
+    of_target = 0  # of the budget, for what its measure learns of the target: it has `learning` then, and `learnt`
 
     @classmethod
     def with_correction(cls, correction):
@@ -32,6 +33,14 @@ class Measure(ABC):
     """
 
     n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
+
+    def knowing_all_of(self, target):
+        """The measure of scores of this very target, for simulations; another one where something of it is learnt."""
+        return self
+
+    def before_learning(self):
+        """The measure as it was before anything was learnt of a target: public."""
+        return self
 
     def of_groups(self, rows_per_group):
         """The same where each person has so many rows, which may say no more than one of them."""

@@ -41,6 +41,16 @@ def within_strata(name):
     return OF_PAIRS[name].within_strata()
 
 
+def check_of_target(statistic):
+    """Raise unless something is to be known of the target."""
+    if not statistic.of_target:
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.of_target)
+        raise ValueError(
+            f"target_shares must be None with statistic={statistic.name!r}, whose scores need nothing of the kind, but "
+            f"for {able}."
+        )
+
+
 def check_mergeable(statistic):
     """Raise unless scores follow from counts that add up."""
     if not statistic.is_mergeable:

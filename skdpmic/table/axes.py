@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, as_date
 from skdpmic.table.nominal import Nominal
-
-NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # what bounds may be of
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,10 @@ class Range:
     def place(self, values):
         """Values as they are."""
         return values
+
+    def value_at(self, position):
+        """The value that `place` puts there: a number, a date or a duration."""
+        return as_date(position, self.of)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class LogRange:
         values = np.asarray(values, dtype=np.float64)
         return np.copysign(np.log1p(np.abs(values)), values)
 
+    def value_at(self, position):
+        """The value that `place` puts there."""
+        return math.copysign(math.expm1(abs(position)), position)
+
 
 @dataclass(frozen=True)
 class Knots:
@@ -80,6 +87,10 @@ class Knots:
         """How many knots are below each value, and how far it is on the way to the next."""
         values = np.asarray(values, dtype=np.float64)
         return np.interp(values, self.knots, np.arange(len(self.knots), dtype=np.float64))
+
+    def value_at(self, position):
+        """The value that `place` puts there: a number, a date or a duration."""
+        return as_date(float(np.interp(position, np.arange(len(self.knots)), self.knots)), self.of)
 
 
 @dataclass(frozen=True)

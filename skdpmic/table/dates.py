@@ -8,6 +8,7 @@ import datetime
 
 import numpy as np
 
+NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # what bounds may be of
 _WHOLE = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}  # seconds in a unit
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
 
@@ -47,8 +48,16 @@ def _divmod(counts, multiple, unit):
 def kind_of_date(value):
     """Whether a scalar is of the "dates" or the "durations"; None if it is neither."""
     if isinstance(value, datetime.timedelta | np.timedelta64):
-        return "durations"
-    return "dates" if isinstance(value, datetime.date | np.datetime64) else None
+        return DURATIONS
+    return DATES if isinstance(value, datetime.date | np.datetime64) else None
+
+
+def as_date(seconds, kind):
+    """The date or the duration of so many seconds, to a microsecond, or the number itself, if it is of numbers."""
+    if kind == NUMBERS:
+        return float(seconds)
+    count = round(seconds * 10**6)
+    return np.datetime64(count, "us") if kind == DATES else np.timedelta64(count, "us")
 
 
 def seconds_of(value):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
+from skdpmic.table.axes import Range
 from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.description import Description
 from skdpmic.table.people import People
@@ -45,6 +46,11 @@ class Records(NamedTuple):
         """Number of classes; None with a numeric target, or none."""
         return None if self.target is None else self.target.n_classes
 
+    @property
+    def target_axis(self):
+        """What is said of a numeric target; its range, if that was read from the data."""
+        return self.description.target or Range(*self.target.bounds)
+
     def with_progress(self, progress):
         """The records, with this progress."""
         return self._replace(progress=progress)
@@ -56,6 +62,11 @@ class Records(NamedTuple):
         rows = self.people.draw(random_bytes)
         target = None if self.target is None else self.target._replace(values=self.target.values[rows])
         return self._replace(rows=rows, target=target)
+
+    def learnt(self, measure, epsilon, random_bytes):
+        """A measure, with what epsilon tells of the target."""
+        bounds = None if self.n_classes else self.target.bounds
+        return measure.learnt(measure.target_counts(self.target), bounds, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=()):
         """``function(column, scale)`` of each feature that is not left out."""

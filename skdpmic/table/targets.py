@@ -71,6 +71,40 @@ def target_axis(target_bounds, needs_ranges=True):
     return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
 
 
+def check_target_shares(target_shares, classes):
+    """Public shares of the records, that of each class in ascending order, or of equal parts of a numeric target.
+
+    Parameters
+    ----------
+    target_shares : array-like of shape (n_classes,), in the order of `classes`, or of shape (2,), (4,) or (8,)
+    classes : array-like, "data" or None
+
+    Returns
+    -------
+    list of float
+        All above 0, with a sum of about 1.
+    """
+    if asks_for_data(classes):
+        raise ValueError("target_shares must be None where classes are read from the data, as it needs their order.")
+    labels = None if classes is None else check_classes(classes)
+    allowed = (2, 4, 8) if labels is None else (len(labels),)
+    of_what = "equal parts of target_bounds" if labels is None else "each of the classes"
+    said = f"target_shares must be {' or '.join(map(str, allowed))} numbers above 0 with a sum of 1, for {of_what}"
+    try:
+        shares = np.asarray(target_shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    is_one = shares.ndim == 1 and len(shares) in allowed and np.isfinite(shares).all()
+    if not is_one or not (shares > 0).all() or abs(shares.sum() - 1) > _ROUNDING_OF_SHARES:
+        raise ValueError(f"{said}, got {target_shares!r}.")
+    if labels is None:
+        return shares.tolist()
+    given = _of_own_type(as_objects(classes) if isinstance(classes, list | tuple) else np.asarray(classes))
+    if len(given) != len(labels):
+        raise ValueError(f"{said}, got classes that are not all different.")
+    return shares[np.argsort(given, kind="stable")].tolist()
+
+
 def make_target(y, n_samples, axis, classes, reader):
     """The target of so many records.
 
@@ -163,6 +197,7 @@ def _codes_of_objects(y, labels):
     return codes
 
 
+_ROUNDING_OF_SHARES = 0.01  # percentages of which each is rounded may add up to 99 or 101
 _NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
 _OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
 

@@ -52,6 +52,13 @@ class _Counts:
         """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
         return counts_scorer(n, self._family)
 
+    def of_target(self, counts, scale):
+        """Records in each column of the target, from the counts of a feature."""
+        n_columns, n_cells = self._family.n_columns, self._family.n_columns * self._family.n_master
+        if isinstance(scale, Nominal):
+            return counts.reshape(n_columns, -1).sum(axis=1, dtype=np.int64)
+        return counts[:n_cells].reshape(n_columns, -1).sum(axis=1, dtype=np.int64) + counts[n_cells:]
+
 
 class NumericCounts(_Counts):
     """Counts of features with a numeric target.
@@ -120,6 +127,7 @@ class CountsScorer:
         self._groups = np.array(groups, dtype=np.int64).reshape(-1, family.n_columns)
         self._margins = np.array([_of_line(side) for side in self._bisections], dtype=np.int64).reshape(-1, 2)
         self._sizes = np.array([side.size for side in self._bisections])
+        self._errors = np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._k_max = max((side.k_max for side in self._bisections), default=0)
         k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
@@ -144,7 +152,7 @@ class CountsScorer:
 
     def offsets(self, side, k):
         """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
-        offset = self._by_chance(k, side.size) - self._coarsest
+        offset = self._by_chance(k, side.size) - self._coarsest + self._family.error_of(side)
         return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
     def score(self, counts, scale):
@@ -172,7 +180,7 @@ class CountsScorer:
         of_code, largest = table.sum(axis=0), 0.0
         if self._bisections:
             lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
-            offsets = self.offset_of_labels(n_labels, self._sizes) / self._normalisers
+            offsets = (self.offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
             largest = max(largest, float((lengths * self._of_bisections[0][:, 0] - offsets).max()))
         for side, groups, margins, _ in self._others:
             apart = np.array([table[groups == group].sum(axis=0) for group in range(side.n_groups)])

@@ -29,12 +29,15 @@ class Side(NamedTuple):
         As how many groups these count in the penalty.
     margins : tuple of int, default=None
         What is known of the share of each group, all above 0, in units that add up to 2**29; None if nothing is.
+    n_noisy : int, default=0
+        How many noisy counts the smaller one of two known shares is a sum of.
     """
 
     groups: tuple
     k_max: int
     size: float = 2.0
     margins: tuple | None = None
+    n_noisy: int = 0
 
     @property
     def n_groups(self):
@@ -56,12 +59,15 @@ class Family:
     penalty : float, default=0.75
         Of a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` is taken off the total variation,
         less what this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
+    share_error : float, default=0.0
+        Scale of the noise of each noisy count, as a share of all records.
     """
 
     n_columns: int
     n_master: int
     sides: tuple
     penalty: float = 0.75
+    share_error: float = 0.0
 
     def for_groups(self, n_per_group):
         """The same grids for records of which `n_per_group` (a float) are as good as one, such as rows of a person.
@@ -75,7 +81,7 @@ class Family:
         """Whether the share of any side is known."""
         return any(side.margins is not None for side in self.sides)
 
-    def knowing(self, ends, margins):
+    def knowing(self, ends, margins, error=0.0):
         """The same grids, where something is known of the target's margin.
 
         Parameters
@@ -83,11 +89,18 @@ class Family:
         ends : sequence of int
             The columns are in pieces of neighbours; the column after each piece, the last of which is `n_columns`.
         margins : sequence of int
-            What is known of the share of each piece, all above 0, in units that add up to 2**29.
+            What is known of the share of each piece, in units of 2**-29. With noise, they may be below 0, and need not
+            add up to 1.
+        error : float, default=0.0
+            Scale of the noise in each of them, as a share of all records.
         """
         piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
-        sides = (side._replace(margins=_margins(side.groups, piece_of, margins)) for side in self.sides)
-        return replace(self, sides=tuple(sides))
+        sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
+        return replace(self, sides=tuple(sides), share_error=error)
+
+    def error_of(self, side):
+        """About how far what is known of a side may be off, as a share of all records: once the scale of its noise."""
+        return error_of_sum(self.share_error, side.n_noisy)
 
     def normaliser(self, side, k):
         """What a total variation of k parts against a side is divided by (``docs/theory/mtv_r.md``).
@@ -104,12 +117,36 @@ def largest_variation(n_groups, k):
     return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
 
 
-def _margins(groups, piece_of, margins):
-    """The share of each group, if each piece lies within one; else None."""
-    if len(set(zip(piece_of, groups, strict=True))) > len(margins):
-        return None
+def error_of_sum(error, n_noisy):
+    """The scale of the noise in a sum of noisy shares."""
+    return error * math.sqrt(n_noisy)
+
+
+def _known(groups, piece_of, margins, error):
+    """What is known of the share of each group of a side, each of which has to be made of whole pieces.
+
+    A share below its error is not told from none; it counts as that much, so that no side is all but one group. Of
+    more than two groups noise tells too little.
+    """
     group_of = dict(zip(piece_of, groups, strict=True))
-    return tuple(sum(m for piece, m in enumerate(margins) if group_of[piece] == g) for g in range(max(groups) + 1))
+    is_whole = len(set(zip(piece_of, groups, strict=True))) == len(margins)
+    if not is_whole or (error > 0 and max(groups) > 1):
+        return {}
+    pieces = [[m for piece, m in enumerate(margins) if group_of[piece] == g] for g in range(max(groups) + 1)]
+    if error == 0:
+        return {"margins": _adding_up([sum(of_group) for of_group in pieces])}
+    smaller = int(len(pieces[1]) < len(pieces[0]))
+    n_noisy = len(pieces[smaller])
+    least = max(int(min(error_of_sum(error, n_noisy), 0.5) * UNITS), 1)
+    share = min(max(sum(pieces[smaller]), least), UNITS - least)
+    return {"margins": (UNITS - share, share) if smaller else (share, UNITS - share), "n_noisy": n_noisy}
+
+
+def _adding_up(shares):
+    """The same shares, but all above 0 and with a sum of all units."""
+    shares = [max(share, 1) for share in shares]
+    shares[shares.index(max(shares))] += UNITS - sum(shares)
+    return tuple(shares)
 
 
 # --- The families of B and c ----------------------------------------------------------------------------------------

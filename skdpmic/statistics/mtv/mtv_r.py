@@ -15,6 +15,9 @@ from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
+from skdpmic.statistics.mtv.margin import public_margin
+from skdpmic.table.axes import Knots, Range
+from skdpmic.table.targets import check_target_shares
 
 
 class _Target:
@@ -59,7 +62,15 @@ class ClassTargetScorer(_Target):
         super().__init__(ClassCounts(family), codes)
 
 
-def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any], B: float = 32, c: float = 38) -> float:
+def mtv_r(
+    x: ColumnLike,
+    y: ColumnLike,
+    *,
+    bounds: Sequence[Any] | NDArray[Any],
+    B: float = 32,
+    c: float = 38,
+    target_shares: ColumnLike | None = None,
+) -> float:
     """MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
     The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
@@ -73,7 +84,7 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
         Real numbers; those outside `bounds` are clipped. y plays the part of the target: mtv_r(x, y) and mtv_r(y, x)
         differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        The public range of each variable.
+        The public range of each variable; of y also ``(y_lo, y_cut, y_hi)``, with as many parts on either side.
     B : float, default=32
         Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
         stands for ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. So x
@@ -81,6 +92,10 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
     c : float, default=38
         How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
         range that is much too wide needs a larger c.
+    target_shares : array-like of shape (2,), (4,) or (8,), default=None
+        What is known of y, from elsewhere: the share of the records in each half, quarter or eighth of its range, or on
+        either side of the cut; above 0, with a sum of 1. Divisions of y whose shares follow from these are then
+        measured against them, and the others count half, so that one record moves the score by half as much.
 
     Returns
     -------
@@ -116,8 +131,23 @@ def mtv_r(x: ColumnLike, y: ColumnLike, *, bounds: Sequence[Any] | NDArray[Any],
     True
     """
     x, y = check_pair(x, y)
-    x_bounds, y_bounds = check_pair_bounds(bounds)
+    x_bounds, y_axis = _check_bounds(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    target = NumericTargetScorer(y, y_bounds, numeric_family(B, c))
+    family = numeric_family(B, c)
+    if target_shares is not None:
+        family = public_margin(check_target_shares(target_shares, None), family.n_columns).of(family)
+    target = NumericTargetScorer(y_axis.place(y), y_axis.scale, family)
     return target.score(x, x_bounds)
+
+
+def _check_bounds(bounds):
+    """The range of x, and the axis of y, which may have a cut."""
+    try:
+        x_bounds, (lower, cut, upper) = bounds
+    except (TypeError, ValueError):
+        x_bounds, y_bounds = check_pair_bounds(bounds)
+        return x_bounds, Range(*y_bounds)
+    x_bounds, below = check_pair_bounds((x_bounds, (lower, cut)))
+    _, above = check_pair_bounds((x_bounds, (cut, upper)))
+    return x_bounds, Knots((*below, above[1]))

@@ -26,9 +26,44 @@ def mtv_r_bound(n, n_labels, family):
     return ScoreBound(_merges(n, family) if n_labels is None else _of_labels(n, n_labels, family))
 
 
-def _grids(nu, offset, log_tail):
-    """Where the score reaches s, the total variation reaches nu (s + offset)."""
-    return Grids(nu, nu * offset, log_tail)
+def _grids(n, family, side, k, offset, log_tail):
+    """Where the score reaches s, the total variation reaches nu s + offset; `offset` is what is taken off it."""
+    if side.n_noisy == 0:
+        return Grids(family.normaliser(side, k), offset, log_tail)
+    # Whatever the released share is, nu is no smaller than this.
+    return Grids(0.5, offset, partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family))
+
+
+def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
+    """The tail of a total variation from a share with noise, which is off by no more than that from the table's own.
+
+    The error is in one of 32 intervals: it exceeds the lower end of each with at most a known probability, and counts
+    as the upper end.
+    """
+    ends = np.multiply.outer(np.arange(_INTERVALS + 1) / _INTERVALS, np.maximum(tv, 0.0))
+    exceeds = np.exp(_log_tail_of_error(ends, n, n_noisy, family))
+    of_rest = np.exp(log_tail(ends[-1] - ends[1:]))
+    rises = np.diff(np.concatenate([of_rest, np.ones_like(of_rest[:1])]), axis=0)
+    total = of_rest[0] + (exceeds[1:] * rises).sum(axis=0)
+    return np.log(np.clip(total, np.finfo(float).tiny, 1.0))
+
+
+def _log_tail_of_error(share, n, n_noisy, family):
+    """Bound on the probability that a released share is off by so much: Chernoff's for a sum of Laplace numbers.
+
+    That of discrete ones is no larger (docs/theory/known_margin.md).
+    """
+    errors = share / family.share_error
+    if n_noisy == 1:
+        q = math.exp(-1 / (family.share_error * n))
+        bound = math.log(2 / (1 + q)) - errors
+    else:
+        rate = errors / (n_noisy + np.sqrt(n_noisy**2 + errors**2))
+        bound = math.log(2.0) - rate * errors - n_noisy * np.log1p(-(rate**2))
+    return np.where(share <= family.share_error * math.sqrt(n_noisy), 0.0, np.minimum(bound, 0.0))
+
+
+_INTERVALS = 32
 
 
 def _merges(n, family):
@@ -47,7 +82,8 @@ def _merges(n, family):
             else:
                 of_one = partial(log_variation_tail, n=n, n_rows=k, n_columns=side.n_groups)
                 log_tail = log_tail_of_any(log_number, of_one)
-            yield _grids(family.normaliser(side, k), scorer.offsets(side, k), log_tail)
+            offset = scorer.offsets(side, k) * family.normaliser(side, k)
+            yield _grids(n, family, side, k, offset, log_tail)
 
 
 def _of_labels(n, n_labels, family):
@@ -56,7 +92,6 @@ def _of_labels(n, n_labels, family):
     for side in family.sides:
         size = side.size if side.n_groups == 2 else side.n_groups
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
-            nu = family.normaliser(side, n_rows)
-            offset = scorer.offset_of_labels(n_labels, size) / nu
+            offset = scorer.offset_of_labels(n_labels, size) + family.error_of(side)
             log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
-            yield _grids(nu, offset, log_tail)
+            yield _grids(n, family, side, n_rows, offset, log_tail)

@@ -2,16 +2,21 @@
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
+
+import numpy as np
 
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.margin import Margin, class_margin, cut_margin, margin_of, places_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.table.axes import Knots
 from skdpmic.table.targets import n_target_bins
 
 
@@ -20,6 +25,7 @@ class MtvR(Statistic):
 
     name = "mtv_r"
     is_mergeable = True
+    of_target = Fraction(1, 10)  # of the budget, or of its rho where delta is above 0: docs/theory/known_margin.md
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
@@ -40,6 +46,51 @@ class MtvRGrids(Measure):
     c: float
     n_classes: int | None
     rows_per_group: int = 1
+    learns: bool = False  # what is private about the target, before any feature is scored
+    margin: Margin | None = None  # what is known of it
+
+    def learning(self):
+        """The same grids, where the target's margin will be learnt."""
+        return replace(self, learns=True)
+
+    def knowing(self, shares):
+        """The same grids, where the target's margin is public."""
+        return replace(self, margin=public_margin(shares, self._family.n_columns))
+
+    def knowing_all_of(self, target):
+        """The same grids, where the margin of this target is known as well as it can be learnt."""
+        if not self.learns and self.margin is None:
+            return self
+        n_pieces = self.n_classes or (len(self.margin.ends) if self.margin else 2)
+        counts = self.target_counts(target).reshape(n_pieces, -1).sum(axis=1)
+        return replace(self, margin=margin_of(counts, self._family.n_columns))
+
+    def before_learning(self):
+        """The same grids, before anything was learnt of a target."""
+        return replace(self, margin=None) if self.learns else self
+
+    def target_counts(self, target):
+        """What is to be learnt of a target, without noise: records in each class, or at each place of the range."""
+        if self.n_classes is None:
+            return places_of(target.values, target.bounds)
+        return np.bincount(target.values, minlength=self.n_classes)
+
+    def learnt(self, counts, bounds, epsilon, random_bytes):
+        """The same grids, with what epsilon tells of a target's margin.
+
+        Parameters
+        ----------
+        counts : int64 ndarray
+            Of records, by `target_counts` or by the columns of a sketch.
+        bounds : pair of floats or None
+            Of a numeric target.
+        epsilon : Fraction or infinity, above 0
+        random_bytes : callable
+        """
+        noise = (epsilon, self.rows_per_group, random_bytes)
+        if self.n_classes is None:
+            return replace(self, margin=cut_margin(counts, self._family.n_columns, bounds, *noise))
+        return replace(self, margin=class_margin(counts, *noise))
 
     def of_groups(self, rows_per_group):
         """The same grids, with a higher penalty for what they show by chance.
@@ -50,11 +101,11 @@ class MtvRGrids(Measure):
 
     def with_feature_as_target(self, scale, n, epsilon):
         """Grids with as many classes as a nominal feature has parts; or with numbers."""
-        n_classes = n_target_bins(scale)
+        n_classes, plain = n_target_bins(scale), replace(self, learns=False, margin=None)
         if n_classes is None and self.n_classes is None:
-            return self
+            return plain
         B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
-        return replace(self, B=B, c=c, n_classes=n_classes)
+        return replace(plain, B=B, c=c, n_classes=n_classes)
 
     chance_rate = 0.5  # by which power of n the score of independent variables falls
 
@@ -64,7 +115,8 @@ class MtvRGrids(Measure):
 
     def sensitivity(self, shape):
         """Of the score in [0, 1]."""
-        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group)
+        knows_margins = self.learns or self.margin is not None
+        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, knows_margins=knows_margins)
 
     def rounding_error(self, shape):
         """Of the score in [0, 1]."""
@@ -73,13 +125,24 @@ class MtvRGrids(Measure):
 
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target."""
-        return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
+        if self.margin is None:
+            return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
+        if self.margin.is_public:
+            raise AttributeError(
+                "p_values needs to know how far the shares of the target may be off, and nobody knows that of "
+                "target_shares: leave them out, and they are learnt."
+            )
+        any_shares = self.margin.with_equal_shares()  # as the law does not depend on what was released
+        return BoundedLaw(mtv_r_bound(n, n_labels, _family_of(replace(self, margin=any_shares))))
 
     def scorer(self, target, random_bytes):
         """What scores features against a target."""
-        if self.n_classes is None:
+        if self.n_classes is not None:
+            return ClassTargetScorer(target.values, self._family)
+        if self.margin is None or self.margin.knots is None:
             return NumericTargetScorer(target.values, target.bounds, self._family)
-        return ClassTargetScorer(target.values, self._family)
+        axis = Knots(self.margin.knots)
+        return NumericTargetScorer(axis.place(target.values), axis.scale, self._family)
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""
@@ -87,7 +150,7 @@ class MtvRGrids(Measure):
 
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""
-        return counts.scorer(n)
+        return counts_scorer(n, self._family)
 
 
 @lru_cache(maxsize=16)
@@ -95,4 +158,5 @@ def _family_of(grids):
     """Kept here, and not with the measure, which stays small: with many classes a family is large."""
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
-    return family.for_groups(math.sqrt(grids.rows_per_group))
+    family = family.for_groups(math.sqrt(grids.rows_per_group))
+    return family if grids.margin is None else grids.margin.of(family)
