@@ -15,6 +15,7 @@ import numpy as np
 from skdpmic._utils.texts import budget, in_short, names_of, shortened
 
 MOST_ROWS = 20
+_MOST_SHARES = 10
 _MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
     "laplace": "Laplace noise of scale {}, on each score",
@@ -43,6 +44,7 @@ class ReleaseTerms:
     n_protected: int  # records; people, where these have several rows
     rows_per_person: int | None  # None where a record is a row
     broken_by: tuple  # names of the parameters with which the guarantee does not hold
+    epsilon_of_target: float | None = None  # of epsilon, what was spent on the target itself
 
 
 class Column(NamedTuple):
@@ -211,9 +213,21 @@ def _facts(estimator, released, noisy="score"):
     return [
         ("Released", released),
         ("Cost", budget(terms.epsilon, terms.delta)),
+        *_of_target(estimator),
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
         ("Protects", "no one" if _broken(terms) else _protected(terms)),
     ]
+
+
+def _of_target(estimator):
+    """What was released of the target itself, and what part of the cost that was."""
+    part = estimator._terms.epsilon_of_target
+    if part is None:
+        return []
+    shares = [in_short(share) for share in estimator.target_shares_[:_MOST_SHARES]]
+    shares += ["…"] if len(estimator.target_shares_) > _MOST_SHARES else []
+    cut = f", cut at {estimator.target_cut_}" if hasattr(estimator, "target_cut_") else ""
+    return [("Target", f"{budget(part)} of it, for shares of {', '.join(shares)} of the records{cut}")]
 
 
 def _features(estimator):

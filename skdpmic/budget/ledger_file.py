@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 _APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
-_VERSION = 4  # of the tables below
-_READABLE = (3, 4)  # entries of the first lack their last column
 _WAIT = 60  # seconds for other processes to finish writing
-_TABLES = (
-    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)",
+_LIMITS = (
+    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)"
+)
+_ENTRIES = (
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
     "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
-    "purpose TEXT, epsilon_of_target REAL, digest BLOB NOT NULL)",
-    # The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
-    "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)",
+    "purpose TEXT, {}digest BLOB NOT NULL)"
 )
+# The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
+_HEAD = "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)"
+_LATEST = "epsilon_of_target REAL, "  # what entries have had since the last version
+_TABLES = {3: (_LIMITS, _ENTRIES.format(""), _HEAD), 4: (_LIMITS, _ENTRIES.format(_LATEST), _HEAD)}  # by version
+_VERSION = 4  # of new files
 _DRAFT = ".ledger-"  # how the name of a draft begins
 _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
 
@@ -148,8 +151,7 @@ class LedgerFile:
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
-        columns = self._connection.execute("SELECT * FROM entries LIMIT 0").description[1:-1]
-        values = entry[: len(columns)]
+        values = entry if self._version == _VERSION else entry[:-1]
         self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(values))}, '')", values)
         self._digest = _seal(self._connection, "entries", self._digest)
         path = os.fsencode(self._path)
@@ -157,13 +159,13 @@ class LedgerFile:
 
     def _check_kind(self):
         (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (self._version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application_id != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
-        if version not in _READABLE:
+        if self._version not in _TABLES:
             raise ValueError(
-                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads "
-                f"{' and '.join(map(str, _READABLE))}."
+                f"the ledger {self._path!r} has format {self._version}, and this version of skdpmic reads "
+                f"{' and '.join(map(str, _TABLES))}."
             )
 
     def _check_names(self):
@@ -196,7 +198,8 @@ class LedgerFile:
     def _check_pages(self):
         if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
             raise sqlite3.DatabaseError("its pages are not in order")
-        if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(table,) for table in _TABLES]:
+        tables = [(table,) for table in _TABLES[self._version]]
+        if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != tables:
             raise sqlite3.DatabaseError("its tables were changed")
 
     def _only_row(self, table):
@@ -238,7 +241,7 @@ def _write_new(draft, path, limits):
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(draft)) as connection:
         connection.execute("PRAGMA journal_mode = MEMORY")  # a draft that is not finished is not used
         connection.execute("BEGIN IMMEDIATE")
-        for table in _TABLES:
+        for table in _TABLES[_VERSION]:
             connection.execute(table)
         connection.execute("INSERT INTO limits VALUES (?, ?, ?, '')", limits)
         digest = _seal(connection, "limits", b"")

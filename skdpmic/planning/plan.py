@@ -261,20 +261,20 @@ def _options(statistic, request):
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # on one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    of_target = statistic.of_target
-    releases = [partial(_scores, mechanism, delta, d, of_target) for mechanism in allowed]
+    learns = statistic.learns_target
+    releases = [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
     if k is not None:
         deltas = [0.0, delta] if delta > 0 else [0.0]
-        releases += [partial(_names, allowed_delta, k, of_target) for allowed_delta in deltas]
+        releases += [partial(_names, learns, allowed_delta, k) for allowed_delta in deltas]
     return [_Option(release_for, statistic, request) for release_for in releases]
 
 
-def _scores(mechanism, delta, n_features, of_target, epsilon):
-    return NoisyScores(epsilon, delta if mechanism.needs_delta else 0.0, of_target, mechanism, n_features)
+def _scores(learns, mechanism, delta, n_features, epsilon):
+    return NoisyScores(epsilon, delta if mechanism.needs_delta else 0.0, mechanism, n_features, learns=learns)
 
 
-def _names(delta, k, of_target, epsilon):
-    return BestFeatures(epsilon, delta, of_target, k)
+def _names(learns, delta, k, epsilon):
+    return BestFeatures(epsilon, delta, k, learns=learns)
 
 
 def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):

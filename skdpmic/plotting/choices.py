@@ -23,13 +23,13 @@ class ReleasedScores:
         What drew the noise.
     epsilon, delta : float
         What all of it cost.
-    of_target : Fraction, default=0
-        What part of that was for the target itself.
+    learns : bool, default=False
+        Whether some of that was for the target itself.
     """
 
-    def __init__(self, scores, offsets, mechanism, epsilon, delta, of_target=0):
+    def __init__(self, scores, offsets, mechanism, epsilon, delta, *, learns=False):
         self.scores, self.offsets, self.mechanism = scores, offsets, mechanism
-        self.epsilon, self.delta, self.of_target = epsilon, delta, of_target
+        self.epsilon, self.delta, self.learns = epsilon, delta, learns
 
     @classmethod
     def of_estimator(cls, estimator):
@@ -39,16 +39,17 @@ class ReleasedScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
-        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, estimator._of_target())
+        learns = estimator._terms.epsilon_of_target is not None
+        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, learns=learns)
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
         if release == "names":
-            return release_of_names(epsilon, self.delta, k, of_target=self.of_target).noise_for(self._steps)
+            return release_of_names(epsilon, self.delta, k, learns=self.learns).noise_for(self._steps)
         return self._release(epsilon).noise_for(self._steps)
 
     def _release(self, epsilon):
-        return release_of_scores(self.mechanism.name, epsilon, self.delta, len(self.scores), self.of_target)
+        return release_of_scores(self.mechanism.name, epsilon, self.delta, len(self.scores), learns=self.learns)
 
     @property
     def _steps(self):

@@ -6,7 +6,7 @@ returns the attributes that an estimator keeps, none of which is without noise.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -27,20 +27,22 @@ from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.targets import n_target_bins
 
+OF_TARGET = Fraction(3, 20)  # of the budget, for what is private about the target itself: docs/theory/known_margin.md
 
-def release_of_scores(mechanism, epsilon, delta, n_features, of_target=0):
+
+def release_of_scores(mechanism, epsilon, delta, n_features, *, learns=False):
     """The release of scores by the mechanism of this name."""
     if mechanism == GeometricMechanism.name:
         return NoisyTables(epsilon, n_features)
-    return NoisyScores(epsilon, delta, of_target, MECHANISMS[mechanism], n_features)
+    return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, learns=learns)
 
 
-def release_of_names(epsilon, delta, k, redundancy=0.0, of_target=0):
+def release_of_names(epsilon, delta, k, redundancy=0.0, *, learns=False):
     """The release of the names of the k best features."""
     if redundancy == 0 or k == 1:  # the first is chosen by its score alone
-        return BestFeatures(epsilon, delta, of_target, k)
+        return BestFeatures(epsilon, delta, k, learns=learns)
     # Nothing is learnt of the target: each feature takes its place in turn, whose margins would be needed, too.
-    return GreedyFeatures(epsilon, delta, 0, k, redundancy)
+    return GreedyFeatures(epsilon, delta, k, redundancy)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class _OfScores:
 
     epsilon: float
     delta: float
-    of_target: Fraction  # what part of the budget the target has: of epsilon, or of rho where delta is used
+    _: KW_ONLY
+    learns: bool = False  # whether a part of the budget is for the target
 
     draws_anew = False  # noise, for each feature that is chosen
 
@@ -58,7 +61,12 @@ class _OfScores:
         """What the ledger is charged."""
         if self._uses_delta():
             return Cost.concentrated(self.epsilon, self.delta)
-        return Cost.of_parts(self.epsilon, self.of_target**2 + (1 - self.of_target) ** 2 * self._squares())
+        return Cost.of_parts(self.epsilon, self._of_target**2 + (1 - self._of_target) ** 2 * self._squares())
+
+    @property
+    def _of_target(self):
+        """What part of the budget the target has: of epsilon, or of rho where delta is used."""
+        return OF_TARGET if self.learns else Fraction(0)
 
     @property
     def epsilon_of_target(self):
@@ -68,7 +76,7 @@ class _OfScores:
     @property
     def _budgets(self):
         """The epsilon of the target, and that of the scores."""
-        return divided(self.epsilon, self.delta if self._uses_delta() else 0.0, self.of_target)
+        return divided(self.epsilon, self.delta if self._uses_delta() else 0.0, self._of_target)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids that suit what a score is worth."""
@@ -76,11 +84,11 @@ class _OfScores:
 
     def told(self, measure):
         """A measure that knows whether it is to learn something of the target."""
-        return measure.learning() if self.of_target > 0 else measure
+        return measure.learning() if self.learns else measure
 
     def learnt(self, records, measure, random_bytes):
         """The measure, with what is learnt of the target."""
-        return records.learnt(measure, self.epsilon_of_target, random_bytes) if self.of_target > 0 else measure
+        return records.learnt(measure, self.epsilon_of_target, random_bytes) if self.learns else measure
 
     def mechanism(self, measure, shape):
         """The noise."""

@@ -156,7 +156,8 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         vars(self).update(released)
         self.privacy_spent_ = (release.cost.epsilon, release.cost.delta)
         public = (records.shape.n_groups, self.max_rows_per_group, self._broken_by())
-        self._terms = ReleaseTerms(self._computed, mechanism.name, *self.privacy_spent_, *public)
+        of_target = self._epsilon_of_target(release)
+        self._terms = ReleaseTerms(self._computed, mechanism.name, *self.privacy_spent_, *public, of_target)
 
     # --- Parameters ------------------------------------------------------------------------------------------
 

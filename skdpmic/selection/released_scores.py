@@ -25,7 +25,8 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         return Grids(self.B, self.c, self.correction)
 
     def _release_for(self, n_features):
-        return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, self._of_target())
+        learns = self._learns_target()
+        return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, learns=learns)
 
     def _reset(self):
         super()._reset()

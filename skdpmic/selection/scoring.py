@@ -60,9 +60,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def _shares(self):
         return check_target_shares(self.target_shares, self.classes)
 
-    def _of_target(self):
-        """What part of the budget is for the target itself."""
-        return self._statistic().of_target if self.target_shares is None else 0
+    def _learns_target(self):
+        """Whether a part of the budget is for the target itself."""
+        return self._statistic().learns_target and self.target_shares is None
 
     def _learnt(self, release, records, measure, random_bytes):
         return release.learnt(records, measure, random_bytes)

@@ -212,9 +212,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
             )
 
     def _release_for(self, n_features):
-        return release_of_names(
-            self.epsilon, self.delta, n_to_keep(self.k, n_features), self.redundancy, self._of_target()
-        )
+        k, learns = n_to_keep(self.k, n_features), self._learns_target()
+        return release_of_names(self.epsilon, self.delta, k, self.redundancy, learns=learns)
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)

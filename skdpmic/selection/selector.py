@@ -203,6 +203,8 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     def _check_fdr(self):
         if self.fdr is None:
             return
+        if self.target_shares is not None:
+            raise ValueError(f"fdr must be None with target_shares, whose errors nobody knows, got {self.fdr!r}.")
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
         if self.threshold is not None:
@@ -239,5 +241,6 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
             p_values = self.p_values()
         except AttributeError as error:
             raise ValueError(f"fdr must be None after this fit, got {self.fdr!r}: {error}") from None
-        method = "bh" if self._noise.is_independent else "by"
+        learnt = self._margin is not None  # a share of the target, whose error all scores have in common
+        method = "bh" if self._noise.is_independent and not learnt else "by"
         return stats.false_discovery_control(p_values, method=method) <= self.fdr

@@ -18,7 +18,7 @@ class Statistic:
     is_mergeable = False  # scores follow from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
     takes_copies_for_dependence = False  # of several equal rows of a person
-    of_target = 0  # of the budget, for what its measure learns of the target: it has `learning` then, and `learnt`
+    learns_target = False  # a share of the target, before any feature is scored: it has `learning` then, and `learnt`
 
     @classmethod
     def with_correction(cls, correction):

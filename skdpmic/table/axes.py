@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, as_date
+from skdpmic.table.dates import NUMBERS, as_date
 from skdpmic.table.nominal import Nominal
 
 

@@ -64,8 +64,21 @@ def test_a_ledger_of_another_format_is_refused(path, version):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 3"):
+    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 3 and 4"):
         BudgetLedger(path, 1.0)
+
+
+def test_a_ledger_of_the_format_before_is_read_and_written_on(path, monkeypatch):
+    """Its entries have no epsilon_of_target."""
+    monkeypatch.setattr(ledger_file, "_VERSION", 3)
+    ledger = BudgetLedger(path, 1.0)
+    monkeypatch.undo()
+    ledger.charge("one", 0.25, epsilon_of_target=0.1)
+    ledger.charge("two", 0.25)
+    assert [(entry.what, entry.epsilon_of_target) for entry in BudgetLedger.open(path).entries()] == [
+        ("one", None),
+        ("two", None),
+    ]
 
 
 def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(path):

@@ -35,17 +35,17 @@ REQUESTS = [
     {"epsilon": 10, "n_samples": 4, "n_features": 2, "k": 1, "n_classes": 3},
 ]
 WAYS = {
-    "laplace": lambda row: NoisyScores(LaplaceMechanism, row.epsilon, 0.0, row.n_features),
-    "gaussian": lambda row: NoisyScores(GaussianMechanism, row.epsilon, row.delta, row.n_features),
-    "k-norm": lambda row: NoisyScores(KNormMechanism, row.epsilon, 0.0, row.n_features),
-    "one-shot": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
-    "exponential": lambda row: BestFeatures(row.epsilon, row.delta, row.k),
+    "laplace": lambda row: partial(NoisyScores, row.epsilon, 0.0, LaplaceMechanism, row.n_features),
+    "gaussian": lambda row: partial(NoisyScores, row.epsilon, row.delta, GaussianMechanism, row.n_features),
+    "k-norm": lambda row: partial(NoisyScores, row.epsilon, 0.0, KNormMechanism, row.n_features),
+    "one-shot": lambda row: partial(BestFeatures, row.epsilon, row.delta, row.k),
+    "exponential": lambda row: partial(BestFeatures, row.epsilon, row.delta, row.k),
 }
 
 
 def rebuilt(row, n_classes, rows_per_group=1):
     """The way and the mechanism of a fit to a table of this shape, from the modules that a fit uses."""
-    way = WAYS[row.mechanism](row)
+    way = WAYS[row.mechanism](row)(learns=row.statistic == "mtv_r")
     measure = way.measure(statistic_named(row.statistic, "miller-madow"), "auto", "auto", row.n_samples, n_classes)
     shape = Shape(row.n_samples * rows_per_group, [(0.0, 1.0)] * row.n_features, rows_per_group)
     return way, way.mechanism(measure, shape)
@@ -60,6 +60,8 @@ def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_c
         assert (mechanism.name, mechanism.noise_scale) == (row.mechanism, row.noise_scale)
         assert (way.cost.epsilon, way.cost.delta) == (row.epsilon, row.delta)
         assert row.rho == round_up(way.cost.in_zcdp, Fraction)
+        assert row.epsilon_of_target == float(way.epsilon_of_target)
+        assert (row.epsilon_of_target > 0) == (row.statistic == "mtv_r")
         assert mechanism.margin(CONFIDENCE) <= row.error
         for name, value in request_.items():
             assert name in ("delta", "n_classes") or getattr(row, name) == value
@@ -274,9 +276,17 @@ def test_the_table_is_read_as_text_html_and_dataframe():
     plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     text = repr(plan).splitlines()
     assert text[0] == "epsilon of each release, with delta=0, n_samples=5,000, n_features=100, k=5, error=0.1"
-    assert text[1].split() == ["release", "mechanism", "statistic", "epsilon", "noise_scale", "found"]
+    assert text[1].split() == [
+        "release",
+        "mechanism",
+        "statistic",
+        "epsilon",
+        "noise_scale",
+        "found",
+        "epsilon_of_target",
+    ]
     assert len(text) == 2 + len(plan)
-    assert text[2].split()[:4] == ["names", "one-shot", "mtv_r", "0.24"]
+    assert text[2].split()[:4] == ["names", "one-shot", "mtv_r", "0.142"]
     assert plan._repr_html_().count("<tr>") == 1 + len(plan)
     frame = plan.to_frame()
     assert isinstance(frame, pandas.DataFrame)

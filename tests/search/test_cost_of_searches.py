@@ -502,7 +502,8 @@ def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
     assert search_cost(transformed, n_features=9).charged_rho == 0.25 + 0.125
     drawn = {"select__epsilon": [0.5, 1.0], "select__redundancy": [0.0, 1.0], "model__alpha": stats.expon()}
     search = RandomizedSearchCV(pipeline(PrivateSelectKBest, k=5), drawn, n_iter=4, cv=2, refit=False)
-    assert search_cost(search, n_features=5).charged_rho == 8 * 0.5  # without redundancy there is one draw
+    charged = 8 * 0.5 * (9 + 17**2) / 400  # without redundancy there is one draw, and one of the target
+    assert search_cost(search, n_features=5).charged_rho == pytest.approx(charged)
     search.set_params(param_distributions={"select__epsilon": stats.uniform(0, 1)})
     assert search_cost(search).charged_rho is None
     with pytest.raises(ValueError, match="n_features must be None where select__epsilon is drawn from a distribution"):

@@ -14,7 +14,9 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, mic_r
 from skdpmic._utils import no_cache as uncached
 from skdpmic.privacy import mechanisms, top_k
+from skdpmic.release import kinds
 from skdpmic.statistics.mic import noisy_tables as geometric
+from skdpmic.statistics.mtv import margin
 from skdpmic.statistics.registry import STATISTICS
 from tests.folding import each
 from tests.select_names import SelectNames
@@ -42,10 +44,13 @@ def raw_steps(X, y, statistic="mic_r"):
     if statistic == "mic_r":
         scores = np.array([mic_r(x, y, correction="miller-madow", **of_a_pair) for x in X.T])
     else:
-        scores = DPMICScorer(statistic=statistic, epsilon=math.inf, target_bounds=(0, 1), **PUBLIC).fit(X, y).scores_
+        known = {"target_shares": SHARES} if statistic == "mtv_r" else {}
+        scorer = DPMICScorer(statistic=statistic, epsilon=math.inf, target_bounds=(0, 1), **known, **PUBLIC)
+        scores = scorer.fit(X, y).scores_
     return mechanisms.to_grid(scores)
 
 
+SHARES = (0.5, 0.5)  # that both fits will publish
 RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
 
 
@@ -128,7 +133,22 @@ def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic,
     here, there = neighbours()
     assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
     settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC
+    if statistic == "mtv_r":
+        settings["target_shares"] = SHARES
+        monkeypatch.setattr(DPMICSelector, "p_values", lambda self, n_resamples: None)  # of shares that are known
     fitted = [fit_with_released_values(kind(k=2, **settings), *table, monkeypatch) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
+@pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
+def test_what_is_learnt_of_the_target_leaves_nothing_but_what_was_released(kind, target, monkeypatch):
+    monkeypatch.setattr(kinds, "_scores", lambda *_: RELEASED)
+    monkeypatch.setattr(margin, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
+    monkeypatch.setattr(margin, "weighted_choice", lambda weights, losses, rate, source: 300)
+    settings = {"statistic": "mtv_r", "epsilon": 10, "random_state": 0} | target | PUBLIC
+    tables = [(X, y if "target_bounds" in target else (3 * y).astype(int)) for X, y in neighbours()]
+    fitted = [kind(k=2, **settings).fit(*table) for table in tables]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 

@@ -13,8 +13,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, search_cost
+from skdpmic import BudgetLedger, search_cost
 from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import GRID, to_grid
 from skdpmic.privacy.top_k import OneShotTopK
@@ -465,8 +466,9 @@ def test_grids_against_a_feature_are_those_for_the_number_of_people(monkeypatch)
 def test_a_sketch_of_pairs_is_that_of_the_columns():
     X, _ = with_copies()
     sketch = RangeGridSketch(n_features=8, statistic="mtv_r", B=32, c=38, **UNIT).update(X, X[:, 3])
-    scores = DPMICScorer(statistic="mtv_r", epsilon=math.inf).fit_sketch(sketch).scores_
     measure = statistic_named("mtv_r", None).measure("auto", "auto", N, 1.0, None)
+    records = SketchedRecords(sketch)
+    scores = np.array(records.map_features(records.scorer(measure, None).score, None))
     against = measure.scorer_against(X[:, 3], (0.0, 1.0), None)
     assert to_grid(scores).tolist() == to_grid(np.array([against.score(x, (0.0, 1.0)) for x in X.T])).tolist()
 

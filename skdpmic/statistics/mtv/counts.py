@@ -16,6 +16,7 @@ from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_o
 from skdpmic.table.nominal import Nominal
 
 _UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
+_OF_AN_ERROR = 0.5  # of the noise in a known share, which all features show: it is to hide no other division
 
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
 
@@ -127,7 +128,7 @@ class CountsScorer:
         self._groups = np.array(groups, dtype=np.int64).reshape(-1, family.n_columns)
         self._margins = np.array([_of_line(side) for side in self._bisections], dtype=np.int64).reshape(-1, 2)
         self._sizes = np.array([side.size for side in self._bisections])
-        self._errors = np.array([family.error_of(side) for side in self._bisections])
+        self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._k_max = max((side.k_max for side in self._bisections), default=0)
         k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
@@ -152,7 +153,7 @@ class CountsScorer:
 
     def offsets(self, side, k):
         """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
-        offset = self._by_chance(k, side.size) - self._coarsest + self._family.error_of(side)
+        offset = self._by_chance(k, side.size) - self._coarsest + _OF_AN_ERROR * self._family.error_of(side)
         return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
     def score(self, counts, scale):
@@ -180,7 +181,7 @@ class CountsScorer:
         of_code, largest = table.sum(axis=0), 0.0
         if self._bisections:
             lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
-            offsets = (self.offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
+            offsets = (self._offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
             largest = max(largest, float((lengths * self._of_bisections[0][:, 0] - offsets).max()))
         for side, groups, margins, _ in self._others:
             apart = np.array([table[groups == group].sum(axis=0) for group in range(side.n_groups)])
@@ -188,12 +189,16 @@ class CountsScorer:
             for rows in (apart, *of_two):
                 length = np.abs(_steps(rows, margins, margins.sum(), rows.sum(axis=0))).sum()
                 k = rows.shape[1]
-                offset = self.offset_of_labels(n_labels, side.n_groups) / self._family.normaliser(side, k)
+                offset = self.offset_of_labels(n_labels, side) / self._family.normaliser(side, k)
                 largest = max(largest, float(length * self._per_length(side, k) - offset))
         return min(largest, 1.0)
 
-    def offset_of_labels(self, n_labels, size):
-        """What is taken off the total variation of all codes of a nominal feature apart; `size` is that of the side."""
+    def offset_of_labels(self, n_labels, side):
+        """What is taken off the total variation of all codes of a nominal feature apart."""
+        size = side.size if side.n_groups == 2 else side.n_groups
+        return self._offset_of_labels(n_labels, size) + _OF_AN_ERROR * self._family.error_of(side)
+
+    def _offset_of_labels(self, n_labels, size):
         return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
 
 

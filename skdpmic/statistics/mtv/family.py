@@ -99,7 +99,7 @@ class Family:
         return replace(self, sides=tuple(sides), share_error=error)
 
     def error_of(self, side):
-        """About how far what is known of a side may be off, as a share of all records: once the scale of its noise."""
+        """The scale of the noise in what is known of a side, as a share of all records."""
         return error_of_sum(self.share_error, side.n_noisy)
 
     def normaliser(self, side, k):

@@ -16,7 +16,8 @@ from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.family import UNITS
 
 N_PLACES = 1024  # of the target's range at which it may be cut
-_LEAST_FOR_A_CUT = 60  # n * epsilon of the target from which on a cut is learnt; else it is the middle of the range
+_LEAST_FOR_A_CUT = 50  # n * epsilon of the target from which on a cut is learnt; else it is the middle of the range
+_OF_THE_MIDDLE = 1  # how many times as likely beforehand as all other places together
 _FOR_THE_CUT = Fraction(1, 2)  # of the target's epsilon; the rest is for the count
 _HARDLY_ANY = Fraction(1, 10**6)  # noise, with which the same divisions are known as with more
 
@@ -156,7 +157,9 @@ def cut_margin(counts, n_columns, bounds, epsilon, rows_per_group, random_bytes)
     if is_learnt:
         rate = epsilon if epsilon == math.inf else for_the_cut * epsilon / (4 * rows_per_group)
         from_half = np.abs(2 * below[:-1] - n)  # twice, to be whole
-        place = 1 + weighted_choice(np.ones(n_places - 1, dtype=np.int64), from_half, rate, random_bytes)
+        weights = np.ones(n_places - 1, dtype=np.int64)
+        weights[n_places // 2 - 1] = _OF_THE_MIDDLE * n_places
+        place = 1 + weighted_choice(weights, from_half, rate, random_bytes)
     scale = _scale(rows_per_group, epsilon * (1 - for_the_cut))
     (count,) = _with_noise(below[place - 1 : place], scale, random_bytes)
     share = Fraction(count, n)
@@ -177,4 +180,6 @@ def _with_noise(counts, scale, random_bytes):
     """Counts with discrete Laplace noise, as Python integers."""
     if scale == 0:
         return counts.tolist()
-    return [int(count + noise) for count, noise in zip(counts.tolist(), discrete_laplace(scale, len(counts), random_bytes))]
+    return [
+        int(count + noise) for count, noise in zip(counts.tolist(), discrete_laplace(scale, len(counts), random_bytes))
+    ]

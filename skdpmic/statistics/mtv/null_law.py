@@ -90,8 +90,7 @@ def _of_labels(n, n_labels, family):
     """Of all codes apart; of two labels, one against the rest, too, where the target is in more than two groups."""
     scorer, n_codes = counts_scorer(n, family), Nominal(n_labels).n_parts
     for side in family.sides:
-        size = side.size if side.n_groups == 2 else side.n_groups
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
-            offset = scorer.offset_of_labels(n_labels, size) + family.error_of(side)
+            offset = scorer.offset_of_labels(n_labels, side)
             log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
             yield _grids(n, family, side, n_rows, offset, log_tail)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -25,7 +24,7 @@ class MtvR(Statistic):
 
     name = "mtv_r"
     is_mergeable = True
-    of_target = Fraction(1, 10)  # of the budget, or of its rho where delta is above 0: docs/theory/known_margin.md
+    learns_target = True
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""

@@ -149,7 +149,7 @@ def naive_mtv_r_tails(scores, n, family):
     """Numbers, of which some may be missing: the number of merges, times that of sets of their parts."""
     fewest = min(side.size for side in family.sides)
     total = np.zeros(len(scores))
-    for groups, k_max, size, _ in family.sides:
+    for groups, k_max, size, *_ in family.sides:
         n_groups = len(set(groups))
         for k in range(2, min(k_max, family.n_master + 1) + 1):
             nu = 0.5 if min(k, n_groups) == 2 else 0.75
@@ -167,7 +167,7 @@ def naive_mtv_r_tails(scores, n, family):
 def naive_mtv_r_tails_of_labels(scores, n, n_labels, family):
     fewest = min(side.size for side in family.sides)
     total = np.zeros(len(scores))
-    for groups, _, size, _ in family.sides:
+    for groups, _, size, *_ in family.sides:
         n_groups = len(set(groups))
         size = size if n_groups == 2 else n_groups
         penalty = family.penalty * (math.sqrt((max(n_labels, 2) - 1) * (size - 1) / n) - math.sqrt((fewest - 1) / n))
