@@ -9,6 +9,8 @@ import numpy as np
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import holds_dates, is_date, refuse_dates, refuse_masked
 
+_ROUNDING_OF_SHARES = 0.01  # percentages of which each is rounded may add up to 99 or 101
+
 
 def check_column(values, name):
     """`values` as a 1-D array of finite real numbers."""
@@ -62,6 +64,19 @@ def check_pair_bounds(bounds):
     except (TypeError, ValueError):
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+
+
+def check_shares(shares, name, n_shares):
+    """`shares` as a list of floats, as many as one of `n_shares` says, above 0 and with a sum of about 1."""
+    try:
+        numbers_ = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers_ = np.empty(0)
+    is_list = numbers_.ndim == 1 and len(numbers_) in n_shares and bool((numbers_ > 0).all())
+    if not is_list or not abs(numbers_.sum() - 1) <= _ROUNDING_OF_SHARES:
+        allowed = " or ".join(map(str, n_shares))
+        raise ValueError(f"{name} must be {allowed} numbers above 0 with a sum of 1, got {shares!r}.")
+    return numbers_.tolist()
 
 
 def check_column_bounds(bounds, n_columns, name="bounds"):

@@ -33,8 +33,8 @@ def check_confidence(confidence):
 def exact(number):
     """The decimal number that a finite float was written as: 1/10 for 0.1, so that ten of them make 1.
 
-    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs. A Fraction, which
-    a part of an epsilon is, stays as it is.
+    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs. A Fraction stays
+    as it is: a part of an epsilon.
     """
     return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
 

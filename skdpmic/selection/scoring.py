@@ -11,6 +11,7 @@ from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.base import PrivateEstimator
+from skdpmic.statistics.mtv.learnt_margin import shares_interval
 from skdpmic.statistics.registry import check_of_target, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.public import asks_for_data
@@ -141,7 +142,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         check_confidence(confidence)
         if self._margin is None or self._margin.is_public:
             raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
-        return self._margin.interval(confidence)
+        return shares_interval(self._margin, confidence)
 
     def _n_wanted(self, n_features):
         """How many features are to be chosen; None if that is open."""

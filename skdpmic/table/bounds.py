@@ -7,8 +7,8 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_column_bounds, in_order
 from skdpmic._utils.readable import is_date
-from skdpmic.table.axes import NUMBERS, Knots, LogRange, Range, is_range
-from skdpmic.table.dates import kind_of_date, seconds_of
+from skdpmic.table.axes import Knots, LogRange, Range, is_range
+from skdpmic.table.dates import NUMBERS, kind_of_date, seconds_of
 
 _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels
+from skdpmic.table.axes import Labels
 from skdpmic.table.bounds import axis_of
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import labels_of
 from skdpmic.table.targets import check_kind
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import read_by_engine, without_data
 from skdpmic._utils.readable import as_objects, check_names, refuse_masked
-from skdpmic.table.axes import NUMBERS
+from skdpmic.table.dates import NUMBERS
 from skdpmic.table.values import declared_labels, kind_of
 
 

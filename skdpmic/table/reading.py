@@ -6,9 +6,10 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
-from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Labels, Order, Range
+from skdpmic.table.axes import Labels, Order, Range
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import axes_of_one_kind
 from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.public import asks_for_data

@@ -8,10 +8,12 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import check_X_y
 
+from skdpmic._utils.arguments import check_shares
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, refuse_masked
-from skdpmic.table.axes import NUMBERS, Order
+from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
+from skdpmic.table.dates import NUMBERS
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kind_of, plain_number
@@ -87,22 +89,14 @@ def check_target_shares(target_shares, classes):
     if asks_for_data(classes):
         raise ValueError("target_shares must be None where classes are read from the data, as it needs their order.")
     labels = None if classes is None else check_classes(classes)
-    allowed = (2, 4, 8) if labels is None else (len(labels),)
-    of_what = "equal parts of target_bounds" if labels is None else "each of the classes"
-    said = f"target_shares must be {' or '.join(map(str, allowed))} numbers above 0 with a sum of 1, for {of_what}"
-    try:
-        shares = np.asarray(target_shares, dtype=np.float64)
-    except (TypeError, ValueError):
-        shares = np.empty(0)
-    is_one = shares.ndim == 1 and len(shares) in allowed and np.isfinite(shares).all()
-    if not is_one or not (shares > 0).all() or abs(shares.sum() - 1) > _ROUNDING_OF_SHARES:
-        raise ValueError(f"{said}, got {target_shares!r}.")
+    n_shares = (2, 4, 8) if labels is None else (len(labels),)
+    shares = check_shares(target_shares, "target_shares", n_shares)
     if labels is None:
-        return shares.tolist()
-    given = _of_own_type(as_objects(classes) if isinstance(classes, list | tuple) else np.asarray(classes))
+        return shares
+    given = _of_own_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
-        raise ValueError(f"{said}, got classes that are not all different.")
-    return shares[np.argsort(given, kind="stable")].tolist()
+        raise ValueError("classes must be different labels where target_shares has a share of each, got equal ones.")
+    return [shares[i] for i in np.argsort(given, kind="stable")]
 
 
 def make_target(y, n_samples, axis, classes, reader):
@@ -197,7 +191,6 @@ def _codes_of_objects(y, labels):
     return codes
 
 
-_ROUNDING_OF_SHARES = 0.01  # percentages of which each is rounded may add up to 99 or 101
 _NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
 _OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from skdpmic._utils.errors import read_by_engine, without_data, without_data_of
 from skdpmic._utils.readable import is_date
-from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
-from skdpmic.table.dates import kind_of_date, seconds, seconds_of
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 
 TEXT, BYTES, OBJECTS, OTHER = "text", "bytes", "objects", "other values"
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # what may be put in order

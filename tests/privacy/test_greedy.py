@@ -18,7 +18,8 @@ from skdpmic.privacy.greedy import (
 )
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, top_k_epsilon_per_score
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.release.kinds import release_of_names
 from tests.privacy.test_top_k import law
 
 # --- The twin ---------------------------------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def test_what_a_score_is_worth_is_its_sensitivity_over_the_standard_deviation(k,
     mechanism = greedy_for_budget(1, delta, k, 0.7, steps)
     adjusted = greedy_epsilon_per_score(1, delta, k, 0.7)
     assert adjusted == pytest.approx(steps * GRID / mechanism.law.std(), rel=1e-6)
-    assert greedy_epsilon_per_score(1, delta, k, 0.0) == top_k_epsilon_per_score(1, delta, k)
+    assert greedy_epsilon_per_score(1, delta, k, 0.0) == release_of_names(1, delta, k).epsilon_per_feature
 
 
 def test_each_choice_draws_for_each_feature_that_is_left(monkeypatch):

@@ -10,7 +10,8 @@ from scipy import stats
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, top_k_epsilon_per_score, top_k_for_budget
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.release.kinds import release_of_names
 
 # --- One-shot noise ---------------------------------------------------------------------------------------------
 
@@ -182,17 +183,17 @@ def test_the_mechanism_with_less_noise_is_taken(k):
     # epsilon = 1, delta = 1e-6: standard deviations in sensitivities, from the values in docs/theory/top_k.md
     steps = 10**6
     one_shot, gumbel = 2 * k, math.pi / math.sqrt(6) * math.sqrt(k / (2 * 0.024356))
-    chosen = top_k_for_budget(1, 1e-6, k, steps)
+    chosen = release_of_names(1, 1e-6, k).noise_for(steps)
     assert isinstance(chosen, ExponentialTopK) == (gumbel < one_shot) == (k >= 9)
     sd = chosen.scale / steps * (math.pi / math.sqrt(6) if chosen.name == "exponential" else 1)
     assert sd == pytest.approx(min(one_shot, gumbel), rel=1e-5)
-    assert top_k_epsilon_per_score(1, 1e-6, k) == pytest.approx(1 / sd, rel=1e-5)
+    assert release_of_names(1, 1e-6, k).epsilon_per_feature == pytest.approx(1 / sd, rel=1e-5)
 
 
 @pytest.mark.parametrize("epsilon, delta", [(1, 0.0), (math.inf, 0.0), (math.inf, 1e-6)])
 def test_without_delta_or_without_noise_the_choice_is_one_shot(epsilon, delta):
-    assert top_k_for_budget(epsilon, delta, 1000, 7).name == "one-shot"
-    assert top_k_epsilon_per_score(epsilon, delta, 1000) == epsilon / 2000
+    assert release_of_names(epsilon, delta, 1000).noise_for(7).name == "one-shot"
+    assert release_of_names(epsilon, delta, 1000).epsilon_per_feature == epsilon / 2000
 
 
 def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():

@@ -13,7 +13,7 @@ import pandas
 import polars
 import pytest
 
-from skdpmic.table.axes import DATES, DURATIONS, NUMBERS
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.values import (
     ANY_ORDER,
     BYTES,

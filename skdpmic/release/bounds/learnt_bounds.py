@@ -19,7 +19,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
 from skdpmic.release.path import Expense, run
-from skdpmic.table.axes import DATES, DURATIONS, NUMBERS, Order
+from skdpmic.table.axes import Order
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import by_number
 from skdpmic.table.frames import Table, is_frame, open_table
 from skdpmic.table.reading import refuse_other_kinds

@@ -10,7 +10,8 @@ from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.margin import Margin, class_margin, cut_margin, margin_of, places_of, public_margin
+from skdpmic.statistics.mtv.learnt_margin import class_margin, cut_margin, places_of
+from skdpmic.statistics.mtv.margin import Margin, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
