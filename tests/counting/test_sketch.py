@@ -210,8 +210,8 @@ ESTIMATORS = {
     "B, c": partial(DPMICScorer, B=20, c=2.5),
     "exponent": partial(DPMICScorer, B=0.5),
     "paper": partial(DPMICScorer, correction=None),
-    "mtv_r": partial(DPMICScorer, statistic="mtv_r"),
-    "mtv_r, support": partial(SelectNames, k=2, statistic="mtv_r", B=20, c=2.5),
+    "mtv_r": partial(DPMICScorer, statistic="mtv_r", epsilon=0.5),  # from 1.2 on, a sketch cuts y at an eighth
+    "mtv_r, support": partial(SelectNames, k=2, statistic="mtv_r", epsilon=0.5, B=20, c=2.5),
 }
 
 

@@ -211,8 +211,8 @@ def test_the_share_stated_is_that_of_every_cell_of_the_choice_benchmark():
                 n, d, epsilon, statistic = int(cell["n"]), int(cell["d"]), float(cell["epsilon"]), names[cell["score"]]
                 way = {
                     ways.SUPPORT: BestFeatures(epsilon, 0.0, 5),
-                    ways.EVEN: NoisyScores(LaplaceMechanism, epsilon, 0.0, d),
-                    ways.GAUSSIAN: NoisyScores(GaussianMechanism, epsilon, ways.DELTA, d),
+                    ways.EVEN: NoisyScores(epsilon, 0.0, LaplaceMechanism, d),
+                    ways.GAUSSIAN: NoisyScores(epsilon, ways.DELTA, GaussianMechanism, d),
                 }[cell["mechanism"]]
                 measure = way.measure(statistic_named(statistic, "miller-madow"), "auto", "auto", n, None)
                 law = way.mechanism(measure, Shape(n, [(0.0, 1.0)] * d)).law

@@ -50,7 +50,7 @@ def test_the_divergence_of_laplace_noise_is_that_of_its_law():
 def test_an_even_split_of_laplace_noise_costs_no_more_than_is_charged(epsilon, d, order):
     steps = 1000
     scale = LaplaceMechanism.for_budget(epsilon, 0.0, d, steps).scale
-    charged = NoisyScores(LaplaceMechanism, epsilon, 0.0, d).cost.in_zcdp
+    charged = NoisyScores(epsilon, 0.0, LaplaceMechanism, d).cost.in_zcdp
     assert d * of_laplace(steps, scale, order) <= order * charged
     assert d * of_laplace(steps, scale, 1.0001) > charged / 2
 
@@ -115,7 +115,7 @@ def test_equal_choices_are_charged_as_an_even_split():
 def test_one_draw_for_several_names_is_charged_as_one_part(k):
     """Its noise serves all k places, so there are no parts to add up."""
     assert BestFeatures(0.5, 0.0, k).cost == Cost(0.5)
-    assert NoisyScores(OneDraw, 0.5, 0.0, 30).cost == Cost(0.5)
+    assert NoisyScores(0.5, 0.0, OneDraw, 30).cost == Cost(0.5)
 
 
 class OneDraw(NoiseOnGrid):

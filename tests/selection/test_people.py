@@ -89,9 +89,12 @@ def test_scores_of_persons_with_m_rows_are_those_of_all_their_rows(name, m):
         np.testing.assert_allclose(scores, plain.scores_, atol=1e-12)
 
 
-def known(family, n_pieces):
-    """The grids of a target with as many records in each of some pieces."""
-    return public_margin([1 / n_pieces] * n_pieces, family.n_columns).of(family)
+def known(family, shares):
+    return public_margin(shares, family.n_columns).of(family)
+
+
+def shares_of(codes):
+    return (np.bincount(codes) / len(codes)).tolist()
 
 
 # What is taken off for chance is as if each sqrt(m) of the rows were as good as one.
@@ -101,8 +104,12 @@ OFFSETS = {
         lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
     ),
     "mtv_r": (
-        lambda y, m: mtv_r.NumericTargetScorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), 2)),
-        lambda codes, m: mtv_r.ClassTargetScorer(codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), 3)),
+        lambda y, m: mtv_r.NumericTargetScorer(
+            y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))
+        ),
+        lambda codes, m: mtv_r.ClassTargetScorer(
+            codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes))
+        ),
     ),
 }
 
@@ -113,7 +120,7 @@ def test_against_classes_chance_counts_as_between_rows_of_one_and_rows_of_all(na
     m, codes = 4, np.minimum(3 * y, 2).astype(int)
     X, codes, groups = np.repeat(X, m, axis=0), np.repeat(codes, m), np.repeat(np.arange(len(X)), m)
     against = OFFSETS[name][1](codes, m)
-    given = {"classes": [0, 1, 2], "B": 30, "c": 4} | ({"target_shares": [1 / 3] * 3} if name == "mtv_r" else {})
+    given = {"classes": [0, 1, 2], "B": 30, "c": 4} | ({"target_shares": shares_of(codes)} if name == "mtv_r" else {})
     scores = without_noise(name, X, codes, groups, m, target_bounds=None, **given)
     assert scores.tolist() == [against.score(x, (0, 1)) for x in X.T]
     plain = DPMICScorer(statistic=name, epsilon=math.inf, bounds=(0, 1), **given).fit(X, codes)
