@@ -86,6 +86,11 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
+    target_shares : array-like, default=None
+        What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
+        order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
+        None, 15% of the budget is spent on what is to be known (`target_shares_`). Shares that are wrong cost power,
+        not privacy (``docs/theory/known_margin.md``).
     redundancy : float, default=0.0
         How much less a feature counts if it says what others say. The first one chosen has the largest score; each
         later one has the largest score less `redundancy` times its mean score with those chosen before it. 0 chooses
@@ -130,10 +135,18 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         mechanism, where `delta` > 0 makes that less noisy. Which one it is follows from public numbers.
     noise_scale_ : float
         Scale of the noise on each score: of one-sided exponential noise, or of Gumbel noise with the exponential
-        mechanism. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score.
+        mechanism. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score, for what is left of epsilon
+        where a part of it is for the target.
     epsilon_per_feature_ : float
         Sensitivity of a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot
-        mechanism, and with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
+        mechanism, for what is left of epsilon, and with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
+    target_shares_ : ndarray of shape (n_classes,) or (2,)
+        With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
+        either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
+        `target_shares_interval` tells how far off they may be. Not with `redundancy`.
+    target_cut_ : float, datetime64 or timedelta64
+        Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
+        is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int

@@ -85,6 +85,11 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
+    target_shares : array-like, default=None
+        What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
+        order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
+        None, 15% of the budget is spent on what is to be known (`target_shares_`). Shares that are wrong cost power,
+        not privacy (``docs/theory/known_margin.md``).
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`.
     fdr : float, default=None
@@ -141,6 +146,13 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         of Laplace noise on one score that has the same standard deviation.
     noise_scale_ : float
         Scale of the Laplace noise on each score; with "gaussian" and "k-norm", its standard deviation.
+    target_shares_ : ndarray of shape (n_classes,) or (2,)
+        With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
+        either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
+        `target_shares_interval` tells how far off they may be.
+    target_cut_ : float, datetime64 or timedelta64
+        Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
+        is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
