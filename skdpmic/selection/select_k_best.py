@@ -139,7 +139,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         where a part of it is for the target.
     epsilon_per_feature_ : float
         Sensitivity of a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot
-        mechanism, for what is left of epsilon, and with `redundancy` above 0 and without delta ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
+        mechanism, for what is left of epsilon, and with `redundancy` above 0 and without delta
+        ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.

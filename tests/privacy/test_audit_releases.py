@@ -14,6 +14,7 @@ import pytest
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mtv import learnt_margin
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
 from tests.statistics.ranks.test_sensitivity import corner
@@ -50,6 +51,14 @@ def contest(n=20):
     X, y = np.zeros((n, 2)), np.zeros(n)
     X[-1, 0] = y[-1] = 1
     return (X, y), (X[:, ::-1], y)
+
+
+def changed_in(which, n=20):
+    """Half of the records in each of two opposite corners, the largest score; then one of them has moved in x or y."""
+    records = np.repeat([[0.0, 0.0], [1.0, 1.0]], n // 2, axis=0)
+    others = records.copy()
+    others[0, which] = 1
+    return (records[:, :1], records[:, 1]), (others[:, :1], others[:, 1])
 
 
 def zigzag(n=40):
@@ -97,8 +106,20 @@ def release_scores_against_classes(table, source, epsilon=EPSILON):
 
 
 def release_scores_of_mtv_r(table, source, epsilon=EPSILON):
+    """With shares of the target that are known, so that all of epsilon is for the scores."""
     X, y = np.repeat(table[0], COPIES, axis=1), table[1]
-    return DPMICScorer(statistic="mtv_r", epsilon=COPIES * epsilon, random_state=source, **PUBLIC).fit(X, y).scores_
+    settings = {"statistic": "mtv_r", "target_shares": (0.5, 0.5), "random_state": source} | PUBLIC
+    return DPMICScorer(epsilon=COPIES * epsilon, **settings).fit(X, y).scores_
+
+
+def release_shares_and_scores(table, source, epsilon=EPSILON):
+    """Whether noise has added to the share of the first class, and to the score, as much as it is larger by, or more.
+
+    Half of the scale of the noise in a share is taken off the score, which is largest where the classes are even.
+    """
+    settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source}
+    scorer = DPMICScorer(epsilon=epsilon, **settings).fit(table[0], table[1].astype(int))
+    return scorer.target_shares_[0] >= 0.5 and scorer.scores_[0] >= 1 - scorer._margin.error
 
 
 def release_scores_together(table, source, epsilon=EPSILON):
@@ -177,7 +198,8 @@ AUDITS = {
     "kendall of a pair": (release_kendall_of_a_pair, lambda: corner(20), is_one, 300),
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
-    "scores of mtv_r": (release_scores_of_mtv_r, lone_record, is_zero, 30),
+    "scores of mtv_r": (release_scores_of_mtv_r, lambda: changed_in(0), is_one, 30),
+    "shares and scores": (release_shares_and_scores, lambda: changed_in(1), is_so, 3000),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
     "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 700),
     "counts": (release_counts, lone_record, is_so, 15),
@@ -201,6 +223,7 @@ LONGER = (
     "counts",
     "scores in a cube",
     "scores together",
+    "shares and scores",
     "support",
     *(f"{name} of a pair" for name in ("mic_r", "mic_e")),
 )
@@ -225,6 +248,12 @@ def test_half_the_noise_is_found_out(name):
 def test_four_fifths_of_the_noise_are_found_out(name):
     # At four times the runs. Of pairs and tables, which take longer, ``test_noise_scale.py`` has the exact scale.
     assert loss_of(name, 4) <= EPSILON < loss_of(name, 4, epsilon=EPSILON / 0.8)
+
+
+@seeded
+def test_shares_without_noise_are_found_out(monkeypatch):
+    monkeypatch.setattr(learnt_margin, "_with_noise", lambda counts, scale, source: counts.tolist())
+    assert loss_of("shares and scores") > EPSILON
 
 
 @seeded

@@ -1,0 +1,339 @@
+"""What is learnt of a target is epsilon-differentially private, and means what it says: docs/theory/known_margin.md."""
+
+import datetime
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, mtv_r
+from skdpmic.privacy.composition import divided, rho_for
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
+from skdpmic.statistics.mtv.learnt_margin import class_margin, cut_margin, places_of
+from skdpmic.statistics.mtv.margin import Margin, public_margin
+from tests.folding import each
+
+SOURCE = entropy_source(0)
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+
+# --- Privacy, exactly ---------------------------------------------------------------------------------------------
+
+
+def histograms(n, n_parts):
+    """All counts of n records in so many parts."""
+    rows = combinations_with_replacement(range(n_parts), n)
+    return [np.bincount(row, minlength=n_parts) for row in map(list, rows)]
+
+
+def neighbours(n, n_parts, m=1):
+    """All pairs of counts of n people with m rows each, one of whom has moved with all rows to another part."""
+    for rest in histograms(n - 1, n_parts):
+        for here in range(n_parts):
+            for there in range(n_parts):
+                yield tuple(m * (rest + np.eye(n_parts, dtype=int)[part]) for part in (here, there))
+
+
+def without_noise(margin):
+    """What noise is added to, and its scale, of a margin that was learnt where the noise was 0."""
+    return [share * margin.n for share in margin.shares], margin.scale
+
+
+@pytest.fixture
+def no_noise(monkeypatch):
+    """Noise that is 0, of as many counts as are asked for; so what is published tells what noise is added to."""
+    drawn = []
+
+    def zeros(scale, size, _):
+        drawn.append(size)
+        return np.zeros(size, dtype=np.int64)
+
+    monkeypatch.setattr(learnt_margin, "discrete_laplace", zeros)
+    return drawn
+
+
+@each("n_classes", [2, 3, 4])
+@each("m", [1, 3])
+def test_noisy_class_counts_lose_exactly_epsilon(n_classes, m, no_noise):
+    epsilon, largest = Fraction(7, 10), 0
+    for tables in neighbours(4, n_classes, m):
+        counts = []
+        for table in tables:
+            no_noise.clear()
+            counts_, scale = without_noise(class_margin(table, epsilon, m, SOURCE))
+            counts.append(counts_[: no_noise[0]])  # of two classes the second is what the first leaves
+        moved = sum(abs(here - there) for here, there in zip(*counts, strict=True))
+        largest = max(largest, moved / scale)
+    assert largest == epsilon
+
+
+def law_of_cut(counts, epsilon, m, monkeypatch):
+    """The probability of each cut, by the definition of what is asked of the sampler; and the margins for each."""
+    asked = []
+
+    def chooses(place):
+        def choose(weights, losses, rate, _):
+            asked.append((weights, losses, rate))
+            return place
+
+        return choose
+
+    margins = []
+    for place in range(len(counts) - 1):
+        monkeypatch.setattr(learnt_margin, "weighted_choice", chooses(place))
+        margins.append(cut_margin(counts, 8, (0.0, 1.0), epsilon, m, SOURCE))
+    weights, losses, rate = asked[0]
+    law = weights * np.exp(-float(rate) * losses)
+    return law / law.sum(), margins
+
+
+@each("m", [1, 2])
+def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
+    monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
+    epsilon, largest = Fraction(3), 0.0
+    for tables in neighbours(4, 6, m):
+        (here, margins), (there, others) = (law_of_cut(table, epsilon, m, monkeypatch) for table in tables)
+        for p, q, margin, other in zip(here, there, margins, others, strict=True):
+            (count, _), scale = without_noise(margin)
+            (count_other, _), _ = without_noise(other)
+            largest = max(largest, math.log(p / q) + float(abs(count - count_other) / scale))
+    assert 0.6 * epsilon < largest <= epsilon * (1 + 1e-9)
+
+
+def test_twice_the_rate_would_lose_more_than_epsilon(no_noise, monkeypatch):
+    monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
+    monkeypatch.setattr(learnt_margin, "_FOR_THE_CUT", Fraction(99, 100))
+    largest = 0.0
+    for tables in neighbours(4, 6):
+        laws = [law_of_cut(table, Fraction(3), 1, monkeypatch)[0] for table in tables]
+        largest = max(largest, np.log(laws[0] / laws[1]).max())
+    assert largest > 1.5  # more than the half of epsilon that is for the cut
+
+
+def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
+    noise = np.array([5, -7, 2], dtype=object)
+    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: noise[:size])
+    three = class_margin(np.array([10, 20, 30]), Fraction(1, 2), 1, SOURCE)
+    assert three == Margin((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
+    two = class_margin(np.array([10, 50]), Fraction(1, 2), 1, SOURCE)
+    assert two == Margin((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
+    counts = np.repeat([4, 6], learnt_margin.N_PLACES // 2)
+    n = int(counts.sum())
+    assert n * Fraction(1, 1000) < 50
+    middle = cut_margin(counts, 8, (0.0, 1.0), Fraction(1, 1000), 1, SOURCE)
+    share = Fraction(2048 + 5, n)
+    assert middle == Margin((4, 8), (share, 1 - share), Fraction(1000), n)
+
+
+def test_shares_of_published_margins_are_kept_within_0_and_1():
+    margin = Margin((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
+    assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
+
+
+# --- The parts of a budget --------------------------------------------------------------------------------------
+
+
+@each("epsilon", [0.1, 1.0, 7.5])
+@each("delta", [0.0, 1e-9, 1e-3])
+def test_the_parts_of_a_budget_cost_no_more_than_all_of_it(epsilon, delta):
+    first, second = divided(epsilon, delta, Fraction(3, 20))
+    if delta == 0:
+        assert first + second == Fraction(str(epsilon))
+        assert first == Fraction(3, 20) * Fraction(str(epsilon))
+        return
+    rho = Fraction(rho_for(epsilon, delta))
+    assert first**2 / 2 + Fraction(rho_for(second, delta)) <= rho
+    assert first**2 / 2 + Fraction(rho_for(second, delta)) >= rho * (1 - Fraction(1, 10**9))
+    assert first**2 / 2 <= rho * Fraction(3, 20) <= first**2 / 2 * (1 + Fraction(1, 10**9))
+
+
+def test_without_a_part_for_the_target_all_is_for_the_scores_and_infinity_is_for_both():
+    assert divided(0.5, 0.0, Fraction(0)) == (0, 0.5)
+    assert divided(math.inf, 0.0, Fraction(3, 20)) == (math.inf, math.inf)
+
+
+# --- Grids where shares are known with noise --------------------------------------------------------------------
+
+
+def test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_fewer():
+    shares, error = (0.1, 0.2, 0.3, 0.3), 0.01  # which do not add up to 1
+    family = class_family(8, 2, 4).knowing((1, 2, 3, 4), [round(share * UNITS) for share in shares], error)
+    known = {side.groups: (side.margins, side.n_noisy) for side in family.sides if side.margins}
+    for groups, (margins, n_noisy) in known.items():
+        sides = [[share for share, g in zip(shares, groups, strict=True) if g == group] for group in (0, 1)]
+        fewer = min(sides, key=len)
+        assert n_noisy == len(fewer)
+        assert sum(margins) == UNITS
+        assert any(abs(margin / UNITS - sum(fewer)) < 1e-6 for margin in margins)
+    assert len(known) == len([side for side in family.sides if side.n_groups == 2])
+    (all_apart,) = [side for side in family.sides if side.n_groups > 2]
+    assert all_apart.margins is None  # which stays at half weight
+    assert family.normaliser(all_apart, 2) == 1.0
+
+
+def test_a_share_below_its_error_counts_as_that_much():
+    for share in (-0.2, 0.0, 0.04):
+        units = [round(share * UNITS), round((1 - share) * UNITS)]
+        family = numeric_family(8, 2).knowing((4, 8), units, 0.05)
+        (side,) = [side for side in family.sides if side.margins]
+        assert side.margins == (int(0.05 * UNITS), UNITS - int(0.05 * UNITS))
+        assert family.error_of(side) == 0.05
+
+
+def test_the_error_of_a_sum_of_noisy_counts_grows_as_its_root():
+    family = class_family(8, 2, 4).knowing((1, 2, 3, 4), [UNITS // 4] * 4, 0.01)
+    errors = {side.n_noisy: family.error_of(side) for side in family.sides if side.margins}
+    assert errors == {1: 0.01, 2: pytest.approx(0.01 * math.sqrt(2))}
+
+
+# --- What is learnt is what it says -------------------------------------------------------------------------------
+
+Y = np.random.default_rng(1).lognormal(size=2000)
+SCALES = {
+    "numbers": ((0, 60), Y, float),
+    "log": ((0, 60, "log"), Y, float),
+    "knots": ((0, 1, 5, 60), Y, float),
+    "dates": (
+        (datetime.datetime(2020, 1, 1), datetime.datetime(2020, 3, 1)),
+        np.datetime64("2020-01-01", "us") + (Y * 86_400e6).astype("m8[us]"),
+        np.datetime64,
+    ),
+    "durations": (
+        (datetime.timedelta(0), datetime.timedelta(days=60)),
+        (Y * 86_400e6).astype("m8[us]"),
+        np.timedelta64,
+    ),
+}
+
+
+@each("scale", SCALES)
+@each("epsilon", [0.05, 5.0, math.inf])
+def test_the_published_share_is_that_of_the_records_below_the_published_cut(scale, epsilon):
+    bounds, y, kind = SCALES[scale]
+    X = np.random.default_rng(0).random((len(Y), 2))
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=epsilon, bounds=(0, 1), target_bounds=bounds).fit(X, y)
+    assert isinstance(scorer.target_cut_, kind)
+    below = (y < scorer.target_cut_).mean()
+    lower, upper = scorer.target_shares_interval(1 - 1e-6)
+    assert lower[0] - 1e-3 <= below <= upper[0] + 1e-3
+    assert scorer.target_shares_.sum() == pytest.approx(1)
+    is_learnt = len(y) * epsilon * 0.15 >= 50
+    assert is_learnt == (epsilon > 1)
+    if is_learnt:
+        assert 0.3 < below < 0.7
+    if epsilon == math.inf:
+        assert (lower == upper).all()
+
+
+def test_ties_at_the_cut_are_above_it_and_their_share_is_released():
+    y = np.repeat([1.0, 2.0, 3.0], [350, 600, 50])
+    X = np.random.default_rng(0).random((1000, 1))
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 4)).fit(X, y)
+    assert scorer.target_cut_ == 2.0  # the middle; as many are below all cuts above 1
+    assert scorer.target_shares_.tolist() == [0.35, 0.65]
+
+
+def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user():
+    X, y = np.random.default_rng(0).random((500, 2)), np.repeat(["well", "ill", "gone"], [250, 200, 50])
+    public = {"statistic": "mtv_r", "epsilon": math.inf, "bounds": (0, 1), "classes": ["well", "ill", "gone"]}
+    learnt = DPMICScorer(**public).fit(X, y)
+    assert learnt.target_shares_.tolist() == [0.1, 0.4, 0.5]
+    assert not hasattr(learnt, "target_cut_")
+    given = DPMICScorer(**public, target_shares=[0.5, 0.4, 0.1]).fit(X, y)
+    assert given.target_shares_.tolist() == pytest.approx([0.1, 0.4, 0.5])
+    with pytest.raises(AttributeError, match="shares of the target that were learnt"):
+        given.target_shares_interval()
+
+
+@seeded
+def test_intervals_hold_the_share_as_often_as_they_say():
+    """Of 2,000 fits at confidence 0.8: fewer than 1,540 hits have a probability below 1e-3 if 0.8 is right."""
+    y = np.repeat([0, 1], [12, 28])
+    margins = [class_margin(np.bincount(y), Fraction(1, 4), 1, SOURCE) for _ in range(2000)]
+    intervals = [learnt_margin.shares_interval(margin, 0.8) for margin in margins]
+    assert sum(lower[0] <= 0.3 <= upper[0] for lower, upper in intervals) > 1540
+    widths = {round(upper[0] - lower[0], 9) for lower, upper in intervals if lower[0] > 0}
+    assert max(widths) < 0.5
+
+
+def test_a_sketch_cuts_at_an_eighth_and_counts_what_is_below():
+    X = np.random.default_rng(0).random((len(Y), 2))
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 8))
+    scorer.fit_sketch(scorer.empty_sketch(len(Y), n_features=2).update(X, Y))
+    assert scorer.target_cut_ == 1.0  # e^0 is the median
+    assert scorer.target_shares_[0] == (Y < 1).mean()
+    known = {"bounds": ((0, 1), (0, 8)), "B": 32, "c": 38}
+    eighths = np.histogram(np.clip(Y, 0, 7.999), bins=8, range=(0, 8))[0] / len(Y)
+    assert scorer.scores_[0] <= mtv_r(X[:, 0], Y, target_shares=eighths, **known) + 1e-9  # which knows more
+
+
+def test_people_move_a_count_by_all_of_their_rows():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.random((300, 1)), rng.random(300), np.repeat(np.arange(100), 3)
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), max_rows_per_group=3)
+    margin = scorer.fit(X, y, groups=groups)._margin
+    assert (margin.scale, margin.n) == (Fraction(60, 3), 300)
+
+
+def test_with_redundancy_nothing_is_learnt():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 4)), rng.random(300)
+    public = {"epsilon": 1.0, "bounds": (0, 1), "target_bounds": (0, 1)}
+    selector = PrivateSelectKBest(2, redundancy=1, **public).fit(X, y)
+    assert not hasattr(selector, "target_shares_")
+    assert hasattr(PrivateSelectKBest(1, redundancy=1, **public).fit(X, y), "target_shares_")
+
+
+# --- Errors -----------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "a statistic that needs none": ({"statistic": "kendall", "target_shares": [0.5, 0.5]}, "but for 'mtv_r'"),
+    "three": ({"target_shares": [0.3, 0.3, 0.4]}, "2 or 4 or 8 numbers above 0 with a sum of 1"),
+    "one that is 0": ({"target_shares": [0.0, 1.0]}, "above 0"),
+    "a sum of 2": ({"target_shares": [1.0, 1.0]}, "with a sum of 1"),
+    "a missing one": ({"target_shares": [0.5, math.nan]}, "above 0"),
+    "text": ({"target_shares": "half"}, "got 'half'"),
+    "two of three classes": (
+        {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 2]},
+        "must be 3 numbers",
+    ),
+    "classes of the data": (
+        {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": "data"},
+        "as it needs their order",
+    ),
+    "equal classes": (
+        {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 1]},
+        "classes must be different labels",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_shares_that_are_none_are_refused_before_the_charge(name, tmp_path):
+    parameters, message = REFUSED[name]
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
+    public = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
+    with pytest.raises(ValueError, match=message):
+        DPMICScorer(**public | parameters).fit(np.random.default_rng(0).random((20, 2)), np.zeros(20))
+    assert ledger.entries() == []
+
+
+def test_fdr_is_refused_with_shares_whose_error_nobody_knows():
+    selector = DPMICSelector(statistic="mtv_r", fdr=0.1, target_shares=[0.5, 0.5], bounds=(0, 1), target_bounds=(0, 1))
+    with pytest.raises(ValueError, match="fdr must be None with target_shares"):
+        selector.fit(np.random.default_rng(0).random((20, 2)), np.zeros(20))
+
+
+def test_percentages_that_were_rounded_are_scaled_to_all():
+    assert sum(public_margin([0.33, 0.67 + 0.005], 2).shares) == 1
+
+
+def test_places_are_equal_parts_of_the_range():
+    y = np.array([0.0, 0.0009, 0.001, 0.4999, 0.5, 0.9999, 1.0, -3.0, 7.0])
+    expected = np.clip((y * learnt_margin.N_PLACES).astype(int), 0, learnt_margin.N_PLACES - 1)
+    assert np.flatnonzero(places_of(y, (0.0, 1.0))).tolist() == np.unique(expected).tolist()
+    assert places_of(y, (0.0, 1.0)).sum() == len(y)
