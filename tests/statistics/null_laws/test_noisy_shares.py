@@ -1,0 +1,145 @@
+"""p-values of MTVr where the target's shares were learnt with noise: docs/theory/known_margin.md, "p-values"."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic.statistics.mtv import null_law
+from skdpmic.statistics.mtv.family import UNITS, Family, Side
+from skdpmic.statistics.mtv.margin import Margin
+from skdpmic.statistics.mtv.null_law import mtv_r_bound
+from skdpmic.statistics.null_laws.tails import log_division_tail
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget
+from tests.folding import each
+from tests.privacy.laws import discrete_laplace_cdf
+from tests.statistics.null_laws.test_tails import all_tables, exact_tail
+
+UNIT = (0.0, 1.0)
+X_VALUES = {"numbers": (np.array([0.1, 0.9]), UNIT), "labels": (np.array([0, 1], np.uint32), Nominal(2))}
+
+
+def law_of_noise(scale, reach):
+    z = np.arange(-reach, reach + 1)
+    return z, np.diff(discrete_laplace_cdf(np.arange(-reach - 1, reach + 1), scale))
+
+
+@pytest.mark.parametrize("kind", X_VALUES)
+@each("q", [0.5, 0.1])
+@each("scale", [1, 3])
+def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scale):
+    """All tables of 6 records with two places in x and two classes, and all noise that is likelier than 1e-9."""
+    n, (values, kind_of_x) = 6, X_VALUES[kind]
+    measure = statistic_named("mtv_r", None).measure(4.0, 1.0, n, 1.0, 2).learning()
+    tables, (noise, weights) = all_tables(n, 2, 2), law_of_noise(scale, 20 * scale)
+    log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
+    for p in (0.5, 0.2):
+        chances = np.exp(log_ways + (tables * np.log(np.outer([p, 1 - p], [q, 1 - q]))).sum(axis=(1, 2)))
+        scores, probabilities = [], []
+        for table, chance in zip(tables, chances, strict=True):
+            x, y = np.repeat(values, table.sum(axis=1)), np.repeat([0, 1, 0, 1], table.ravel())
+            for z, weight in zip(noise.tolist(), weights, strict=True):
+                share = Fraction(int(table[:, 0].sum()) + z, n)
+                learnt = replace(measure, margin=Margin((1, 2), (share, 1 - share), Fraction(scale), n))
+                scores.append(learnt.scorer(ClassTarget(y, 2), None).score(x, kind_of_x))
+                probabilities.append(chance * weight)
+        law = learnt.null_law(n, None if kind_of_x is UNIT else 2)
+        least, exact = exact_tail(np.array(scores) - 1e-12, np.array(probabilities))
+        assert exact[0] == pytest.approx(1, abs=1e-6)
+        assert (law.p_values(np.maximum(least, 0), None, 1, 0) >= exact - 1e-9).all()
+
+
+@each("n_noisy", [1, 2, 5])
+@each("scale", [0.3, 4.0])
+def test_the_tail_of_the_noise_in_a_share_is_bounded(n_noisy, scale):
+    n, reach = 50, 400
+    family = Family(2, 2, (Side((0, 1), 2, 2.0, (UNITS // 2, UNITS // 2), n_noisy),), share_error=scale / n)
+    _, law = law_of_noise(scale, reach)
+    of_sum = law
+    for _ in range(n_noisy - 1):
+        of_sum = np.convolve(of_sum, law)
+    z = np.abs(np.arange(len(of_sum)) - len(of_sum) // 2)
+    ends = np.arange(0, 3 * n + 1)
+    exact = np.array([of_sum[z >= end].sum() for end in ends])
+    bound = np.exp(null_law._log_tail_of_error(ends / n, n, n_noisy, family))
+    assert (bound >= exact - 1e-12).all()
+    far = (exact > 1e-12) & (ends > 3 * scale * n_noisy + 1)
+    assert scale < 1 or (bound[far] <= 2 * exact[far] ** 0.8).all()  # and says something
+
+
+def test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum():
+    """Each of many small intervals for itself, its lower end for the noise and its upper one for the table."""
+    n, scale = 400, 8.0
+    family = Family(2, 2, (Side((0, 1), 2, 2.0, (UNITS // 2, UNITS // 2), 1),), share_error=scale / n)
+
+    def log_tail(tv):
+        return np.minimum(math.log(2) + log_division_tail(tv, n), 0.0)
+
+    for tv in (0.05, 0.15, 0.3):
+        bound = np.exp(null_law._with_noisy_share(log_tail, np.array([tv]), n=n, n_noisy=1, family=family))[0]
+        ends = np.linspace(0, tv, 20_001)
+        exceeds = np.exp(null_law._log_tail_of_error(ends, n, 1, family))
+        fine = -(np.diff(exceeds) * np.exp(log_tail(tv - ends[1:]))).sum() + exceeds[-1]
+        assert fine <= bound <= 2 * fine
+
+
+def test_the_bound_does_not_depend_on_what_was_released():
+    measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).learning()
+    laws = []
+    for shares in ((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)):
+        margin = Margin((1, 2, 3), tuple(map(Fraction, shares)), Fraction(20), 500)
+        laws.append(replace(measure, margin=margin).null_law(500, None)._bound)
+    assert laws[0] is laws[1]
+
+
+def test_noise_makes_the_tail_heavier():
+    sides = [Side((0, 1), 4, 2.0, (UNITS // 2, UNITS // 2), n_noisy) for n_noisy in (0, 1)]
+    exact, noisy = (mtv_r_bound(500, None, Family(2, 8, (side,), share_error=0.04)) for side in sides)
+    s = np.linspace(0.25, 0.9, 20)
+    assert (np.interp(s, noisy.scores, noisy.tails) >= np.interp(s, exact.scores, exact.tails)).all()
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:noise will exceed the signal")
+def test_p_values_of_independent_features_are_small_as_seldom_as_they_say():
+    """2,000 p-values; more than 140 below 0.05 have a probability below 1e-4 if each has at most 0.05."""
+    source, rng, n_small = np.random.RandomState(0), np.random.default_rng(0), 0
+    for _ in range(100):
+        X, y = rng.random((300, 20)), rng.integers(0, 2, size=300)
+        public = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "mechanism": "k-norm"}
+        n_small += (DPMICScorer(epsilon=8.0, random_state=source, **public).fit(X, y).p_values() < 0.05).sum()
+    assert n_small <= 140
+
+
+def test_dependent_features_have_small_p_values_and_are_discoveries():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((3000, 10)), rng.integers(0, 2, size=3000)
+    X[:, 0] = 0.4 * y + 0.6 * rng.random(3000)
+    public = {"bounds": (0, 1), "classes": [0, 1]}
+    selector = DPMICSelector(statistic="mtv_r", epsilon=2.0, fdr=0.1, **public).fit(X, y)
+    p_values = selector.p_values()
+    assert p_values[0] < 1e-4 < 0.01 < p_values[1:].min()
+    assert selector.get_support(indices=True).tolist() == [0]
+
+
+def test_discoveries_allow_for_the_error_that_all_scores_share(monkeypatch):
+    """At 0.2, Benjamini and Hochberg would keep .012 of ten p-values, Benjamini and Yekutieli do not."""
+    X, y = np.random.default_rng(0).random((100, 10)), np.arange(100) % 2
+    kept = {}
+    for statistic in ("mtv_r", "mic_r"):
+        selector = DPMICSelector(statistic=statistic, fdr=0.2, bounds=(0, 1), classes=[0, 1]).fit(X, y)
+        monkeypatch.setattr(selector, "p_values", lambda: np.array([0.012] + [0.5] * 9))
+        kept[statistic] = selector.get_support().sum()
+    assert kept == {"mtv_r": 0, "mic_r": 1}
+
+
+def test_there_are_no_p_values_with_shares_that_a_user_gives():
+    X, y = np.random.default_rng(0).random((100, 2)), np.arange(100) % 2
+    scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1], target_shares=[0.5, 0.5]).fit(X, y)
+    with pytest.raises(AttributeError, match="nobody knows that of target_shares"):
+        scorer.p_values()
