@@ -70,7 +70,7 @@ def test_the_tail_of_the_noise_in_a_share_is_bounded(n_noisy, scale):
     bound = np.exp(null_law._log_tail_of_error(ends / n, n, n_noisy, family))
     assert (bound >= exact - 1e-12).all()
     far = (exact > 1e-12) & (ends > 3 * scale * n_noisy + 1)
-    assert scale < 1 or (bound[far] <= 2 * exact[far] ** 0.8).all()  # and says something
+    assert scale < 1 or (bound[far] <= 5 * exact[far] ** 0.7).all()  # and says something
 
 
 def test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum():
