@@ -6,11 +6,13 @@ from matplotlib.figure import Figure
 from benchmarks.selection.no_functions import R2_OF_LINES, mixture_of
 from benchmarks.selection.no_functions import SHAPES as NO_FUNCTIONS
 from benchmarks.selection.relationships import N_TRUE, draw_given_target
+from benchmarks.selection.statistics import NOTHING_KNOWN
 from benchmarks.selection.ways import COUNTS, EVEN, GAUSSIAN, SUPPORT
 
 # Grids in strong colours, ranks of any shape in warm ones, what looks for a trend in green and grey.
 STYLES = {
     "MTVr": {"color": "black", "linewidth": 2.2, "zorder": 5},
+    NOTHING_KNOWN: {"color": "black", "linestyle": ":", "linewidth": 1.5},
     "MICr": {"color": "tab:blue", "linestyle": "--"},
     "MICr, corrected": {"color": "tab:blue"},
     "binned MI": {"color": "tab:purple"},

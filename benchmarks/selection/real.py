@@ -17,6 +17,7 @@ from benchmarks.selection.ways import (
     geometric_scores,
     mutual_information,
     noise_of,
+    of_trials,
     private_ways,
 )
 from benchmarks.store import seed_of
@@ -76,9 +77,10 @@ def _private_choices(train, statistic, k, n_draws, epsilons, seed):
     d = train.X.shape[1]
     scores = Scores(train, statistic, seed)
     yield statistic, "none", NOT_PRIVATE, _best(scores.of(NOT_PRIVATE), k, seed)
+    columns = np.broadcast_to(np.arange(d), (n_draws, d))
     for mechanism, epsilon, values, scale in private_ways(scores, k, d, epsilons):
         random = noise_of(seed, mechanism, epsilon)
-        yield statistic, mechanism, epsilon, choose(np.broadcast_to(values, (n_draws, d)), k, mechanism, scale, random)
+        yield statistic, mechanism, epsilon, choose(of_trials(values, columns), k, mechanism, scale, random)
 
 
 def _choices_by_counts(train, statistic, k, n_draws, epsilons, seed):

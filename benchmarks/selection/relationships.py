@@ -21,6 +21,7 @@ from benchmarks.selection.ways import (
     geometric_scores,
     mutual_information,
     noise_of,
+    of_trials,
     private_ways,
 )
 from benchmarks.store import seed_of
@@ -151,7 +152,7 @@ def rows_of_trials(trials, d, pool, statistic, seed, epsilons, label):
     rows = []
     for mechanism, epsilon, values, scale in ways:
         random = noise_of(seed + d, mechanism, epsilon)
-        chosen = choose(values[trials.columns], N_TRUE, mechanism, scale, random)
+        chosen = choose(of_trials(values, trials.columns), N_TRUE, mechanism, scale, random)
         rows.append(label | {"score": score, "mechanism": mechanism, "epsilon": epsilon} | trials.row(chosen))
     return rows
 

@@ -18,6 +18,8 @@ from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,16 @@ class Statistic:
         What the statistic chooses by public numbers: that of records, epsilon of each score, and that of classes.
     most_classes : int, default=None
         Of a target that it can score; None for any number.
+    learns : bool, default=False
+        Whether a part of epsilon is spent on the target first. A grid is then a measure of the package, and what
+        scores are computed on is that measure once it has learnt.
     """
 
     scores: Callable
     sensitivity: Callable
     grid: Callable = lambda n, epsilon, n_classes: None
     most_classes: int | None = None
+    learns: bool = False
 
     def can_score(self, n_classes):
         """Whether there is a score for so many classes, or, with None, for numbers."""
@@ -47,6 +53,22 @@ class Statistic:
 
 
 # --- Grids over public bounds -----------------------------------------------------------------------------------------
+
+
+def learning_measure(n, epsilon, n_classes):
+    """What PrivateSelectKBest scores features by."""
+    return statistic_named("mtv_r", None).measure("auto", "auto", n, epsilon, n_classes).learning()
+
+
+def scores_of_measure(table, measure, keys):
+    return _of_each_feature(measure.scorer(target_of(table), None), table)
+
+
+def target_of(table):
+    """The target as the package sees it."""
+    if table.n_classes is None:
+        return NumericTarget(table.y, table.target_bounds)
+    return ClassTarget(table.y, table.n_classes)
 
 
 def mtv_r_family(n, epsilon, n_classes):
@@ -108,10 +130,15 @@ def on_strict_ranks(score, sensitivity):
     return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
 
+NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target: as it is with redundancy
+
 # --- All --------------------------------------------------------------------------------------------------------------
 
 STATISTICS = {
-    "MTVr": Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
+    "MTVr": Statistic(
+        scores_of_measure, lambda n, *_: mtv_r_sensitivity(n, knows_margins=True), learning_measure, learns=True
+    ),
+    NOTHING_KNOWN: Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
     "MICr": mic_r_with(None),  # the paper's
     "MICr, corrected": mic_r_with("miller-madow"),  # the package's
     "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),

@@ -1,20 +1,25 @@
 """The ways to choose k features that are compared: a score, computed once, and noise, drawn often."""
 
 import warnings
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from benchmarks.selection.statistics import STATISTICS
+from benchmarks.selection.statistics import STATISTICS, target_of
 from benchmarks.store import seed_of
 from skdpmic import DPMICScorer, PrivacyLeakWarning
+from skdpmic.privacy.composition import divided
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.release.kinds import OF_TARGET
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-6
 NOT_PRIVATE = np.inf
+_TARGETS = 24_000  # records, over those of a table: how often what is learnt of its target is drawn
 _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivity
 
 # What hides the scores: names of the k best by one-shot noise (PrivateSelectKBest), all scores with Laplace or with
@@ -41,12 +46,29 @@ class Scores:
         self.n, self.n_classes = len(table.y), table.n_classes
         self._table = table._replace(X=np.asfortranarray(table.X))
         self._statistic = STATISTICS[statistic]
-        self._keys = np.random.default_rng(seed).random((2, self.n))
+        self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
+        self.of_target = OF_TARGET if self._statistic.learns else Fraction(0)  # of epsilon
 
-    def of(self, epsilon_per_score, n_features=None):
-        """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score."""
+    def of(self, epsilon_per_score, n_features=None, epsilon_of_target=np.inf):
+        """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score: (n_features,).
+
+        Where something is learnt of the target with noise, of several draws of it: (n_draws, n_features).
+        """
         grid = self._grid(epsilon_per_score)
+        if not self._statistic.learns:
+            return self._on(grid, n_features)
+        scores = [self._on(learnt, n_features) for learnt in self._learnt(grid, epsilon_of_target)]
+        return scores[0] if len(scores) == 1 else np.array(scores)
+
+    def _learnt(self, measure, epsilon):
+        """The measure with what epsilon tells of the target, several times: fewer where records are many."""
+        n_draws = 1 if epsilon == np.inf else int(np.clip(_TARGETS // self.n, 1, 8))
+        target, bounds = target_of(self._table), self._table.target_bounds
+        counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
+        return [measure.learnt(counts, bounds, epsilon, source) for _ in range(n_draws)]
+
+    def _on(self, grid, n_features):
         wanted = self._table.X.shape[1] if n_features is None else n_features
         known = self._known.get(grid, np.empty(0))
         if len(known) < wanted:
@@ -82,21 +104,28 @@ def mutual_information(table):
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
-def private_ways(scores, k, d, epsilons, n_features=None):
+def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, GAUSSIAN, EVEN)):
     """All ways to hide one statistic in a choice of k of d features.
 
     Yields
     ------
     mechanism, epsilon
     values : ndarray
-        Without noise, of the first `n_features`.
+        Without noise, of the first `n_features`; a row for each draw of what is learnt of the target.
     scale : float
         Of the noise.
     """
-    for mechanism, epsilon in product((SUPPORT, GAUSSIAN, EVEN), epsilons):
-        per_score = epsilon_per_score(mechanism, epsilon, k, d)
-        scale = noise_scale(mechanism, epsilon, k, d, scores.sensitivity(per_score))
-        yield mechanism, epsilon, scores.of(per_score, n_features), scale
+    for mechanism, epsilon in product(mechanisms, epsilons):
+        of_target, rest = divided(epsilon, DELTA if mechanism == GAUSSIAN else 0.0, scores.of_target)
+        per_score = epsilon_per_score(mechanism, float(rest), k, d)
+        scale = noise_scale(mechanism, rest, k, d, scores.sensitivity(per_score))
+        yield mechanism, epsilon, scores.of(per_score, n_features, of_target), scale
+
+
+def of_trials(values, columns):
+    """The scores of each trial's columns, (n_trials, d); where there are several draws of them, of each in turn."""
+    values = np.atleast_2d(values)
+    return values[np.arange(len(columns))[:, None] % len(values), columns]
 
 
 def epsilon_per_score(mechanism, epsilon, k, d):

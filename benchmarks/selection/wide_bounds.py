@@ -6,7 +6,7 @@ The data lie between 0 and 1, and the bounds are `width` wide; where in them the
 import numpy as np
 
 from benchmarks.selection.relationships import N_TRIALS, N_TRUE, Trials, kept_pool
-from benchmarks.selection.ways import SUPPORT, Scores, choose, epsilon_per_score, noise_of, noise_scale
+from benchmarks.selection.ways import SUPPORT, Scores, choose, noise_of, of_trials, private_ways
 from benchmarks.store import seed_of
 
 D = 100  # features, the true ones included
@@ -29,13 +29,12 @@ def run(n, repeat, statistic, n_trials=N_TRIALS, widths=WIDTHS):
     pool = kept_pool(n, seed, D - N_TRUE)
     trials = Trials(D, n_trials, np.random.default_rng(seed))
     place = np.random.default_rng([seed, n]).random()
-    per_score = epsilon_per_score(SUPPORT, EPSILON, N_TRUE, D)
     rows = []
     for of in ("features", "target"):
         for width in widths:
             scores = Scores(widened(pool, of, width, place), statistic, seed)
-            scale = noise_scale(SUPPORT, EPSILON, N_TRUE, D, scores.sensitivity(per_score))
-            values, noise = scores.of(per_score)[trials.columns], noise_of(seed, SUPPORT, EPSILON)
+            ((_, _, values, scale),) = private_ways(scores, N_TRUE, D, [EPSILON], mechanisms=[SUPPORT])
+            values, noise = of_trials(values, trials.columns), noise_of(seed, SUPPORT, EPSILON)
             recall = trials.row(choose(values, N_TRUE, SUPPORT, scale, noise))["recall"]
             label = {"n": n, "repeat": repeat, "d": D, "epsilon": EPSILON, "score": statistic, "of": of, "width": width}
             rows.append(label | {"recall": recall})

@@ -16,7 +16,7 @@ import pandas
 
 from benchmarks.selection import __main__ as benchmark
 from benchmarks.selection import no_functions, relationships, report, rivals, ways, wide_bounds
-from benchmarks.selection.statistics import STATISTICS
+from benchmarks.selection.statistics import NOTHING_KNOWN, STATISTICS
 from benchmarks.selection.table import Table
 from skdpmic import (
     DPMICScorer,
@@ -121,7 +121,7 @@ def test_what_is_compared_is_what_the_package_computes():
     def package(**which):
         return pytest.approx(private_score(x, y, epsilon=np.inf, bounds=((-1, 1), (-1, 1)), **which))
 
-    assert score("MTVr") == package(statistic="mtv_r")
+    assert score(NOTHING_KNOWN) == package(statistic="mtv_r")
     assert score("MICr") == package(correction=None)
     assert score("MICr, corrected") == package()
     assert score("Chatterjee") == package(statistic="chatterjee")
@@ -210,11 +210,12 @@ def test_noise_and_grids_are_those_of_the_package(name, parameters):
     scores = ways.Scores(pool, name, seed=0)
     for mechanism, estimator in fits.items():
         estimator.fit(pool.X, pool.y)
+        ((_, _, values, scale),) = ways.private_ways(scores, 5, d, [2.0], mechanisms=[mechanism])
         per_score = ways.epsilon_per_score(mechanism, 2.0, 5, d)
         if name.startswith("MICr"):
             assert STATISTICS[name].grid(n, per_score, None) == (estimator.B_, estimator.c_)
-        scale = ways.noise_scale(mechanism, 2.0, 5, d, scores.sensitivity(per_score))
         assert scale == pytest.approx(estimator.noise_scale_, rel=1e-6)
+        assert values.shape == ((8, d) if name == "MTVr" else (d,))
 
 
 def test_without_noise_equal_scores_are_in_random_order():
