@@ -5,9 +5,15 @@ law of the scores, without privacy, of features that depend on the target and of
 :mod:`benchmarks.selection.relationships`: a true feature is drawn from one of the 21 relationships, at an R² of 0.5 to
 0.9, given a uniform target; a noise feature is a true one whose records are permuted. A target of two classes is the
 same target cut in halves. The law is kept as the mean score in each of 24 shares, in ascending order.
+
+Where a part of epsilon is spent on the target, the law depends on how much: there are rows for some values of n times
+that epsilon. The noise in a share of the target moves all scores of a table; what it moves the mean of the noise
+features by is taken off, as it changes no choice.
 """
 
 import csv
+from collections import defaultdict
+from fractions import Fraction
 
 import numpy as np
 from tqdm import tqdm
@@ -29,17 +35,22 @@ TABLES = {  # of each number of records, those of the tables of B among them, wh
     30_000: 12, 55_000: 8, 100_000: 6,
 }  # fmt: skip
 N_NOISE = 42
+ON_TARGET = (7.5, 15, 30, 60, 120, 480)  # n times the epsilon of the target
 
 
 def scores_of_table(n, seed, n_classes, n_noise=N_NOISE):
-    """Scores of true and of noise features of one table, by statistic: two arrays."""
+    """Scores of true and of noise features of one table, by statistic and what is spent on the target: two arrays."""
     pool = make_pool(n, seed, n_noise)
     if n_classes is not None:
         classes = np.minimum((pool.y * n_classes).astype(np.int64), n_classes - 1)
         pool = pool._replace(y=classes, target_bounds=None, n_classes=n_classes)
     for name, label in STATISTICS.items():
-        scores = Scores(pool, label, seed).of(1.0)  # no grid depends on epsilon here
-        yield name, scores[: len(NAMES)], scores[len(NAMES) :]
+        of_pool = Scores(pool, label, seed)
+        for on_target in ON_TARGET if of_pool.of_target else (None,):  # no grid depends on epsilon here
+            scores = np.atleast_2d(of_pool.of(1.0, None, Fraction(on_target or 1) / n))
+            if on_target is not None:
+                scores = scores - scores[:, len(NAMES) :].mean(axis=1, keepdims=True)
+            yield (name, on_target), scores[:, : len(NAMES)].ravel(), scores[:, len(NAMES) :].ravel()
 
 
 def mean_of_each_share(scores):
@@ -51,21 +62,21 @@ def mean_of_each_share(scores):
 
 def rows(n, n_classes):
     """Rows of the file for one number of records, and one kind of target."""
-    true, noise = {name: [] for name in STATISTICS}, {name: [] for name in STATISTICS}
+    true, noise = defaultdict(list), defaultdict(list)
     for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
-        for name, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
-            true[name].append(of_true)
-            noise[name].append(of_noise)
-    for name in STATISTICS:
-        for kind, scores in (("true", true[name]), ("noise", noise[name])):
+        for key, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
+            true[key].append(of_true)
+            noise[key].append(of_noise)
+    for name, on_target in true:
+        for kind, scores in (("true", true[name, on_target]), ("noise", noise[name, on_target])):
             means = mean_of_each_share(np.concatenate(scores))
-            yield [name, n_classes or 0, n, kind, *(f"{mean:.4g}" for mean in means)]
+            yield [name, n_classes or 0, on_target or "", n, kind, *(f"{mean:.4g}" for mean in means)]
 
 
 if __name__ == "__main__":
     with chances.TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["statistic", "n_classes", "n_samples", "kind", *range(len(chances.SHARES))])
+        writer.writerow(["statistic", "n_classes", "on_target", "n_samples", "kind", *range(len(chances.SHARES))])
         for n_classes in (None, 2):
             for n in TABLES:
                 writer.writerows(rows(n, n_classes))

@@ -17,7 +17,7 @@ _N_VALUES = 400  # equally likely values that stand for a score with noise
 _N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
 
 
-def share_found(statistic, n_samples, n_classes, n_features, k, law):
+def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=math.inf):
     """The share of k true features that is found among others by k noisy choices, in the simulated tables.
 
     Each true feature is drawn from one of the 21 relationships of :mod:`skdpmic.datasets`, at an R² of 0.5, 0.6, 0.7,
@@ -36,6 +36,8 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
         How many features are true, and are chosen; at most n_features.
     law : frozen distribution of scipy.stats or CubeLaw
         Of the noise on each score.
+    on_target : float, default=infinity
+        `n_samples` times the epsilon that is spent on the target itself; infinity where its shares are public.
 
     Returns
     -------
@@ -43,9 +45,10 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law):
         Expected share; NaN where nothing was simulated: below 100 records, or with another number of classes. Beyond
         100,000 records the scores without noise are those of 100,000.
     """
-    laws = _scores_without_noise(statistic, n_classes, n_samples)
-    if laws is None:
+    known = _table().get((statistic, n_classes or 0))
+    if known is None or n_samples < min(n for _, n in known):
         return math.nan
+    laws = _scores_without_noise(known, n_samples, on_target)
     return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
 
 
@@ -109,25 +112,30 @@ def _representatives(scores, shares, law):
     return np.interp((np.arange(_N_VALUES) + 0.5) / _N_VALUES, levels / weights.sum(), values[order])
 
 
-def _scores_without_noise(statistic, n_classes, n_samples):
-    """Mean scores of true and of other features in each share; linear in log n_samples. None if there are none."""
-    known = _table().get((statistic, n_classes or 0))
-    if known is None or n_samples < min(known):
-        return None
-    sizes = sorted(known)
-    laws = np.array([known[n] for n in sizes])  # (n_sizes, 2, n_shares)
-    above = min(np.searchsorted(sizes, min(n_samples, sizes[-1])), len(sizes) - 1)
-    below = max(above - 1, 0)
-    weight = np.interp(math.log(n_samples), np.log([sizes[below], sizes[above]]), [0, 1]) if above else 1.0
-    return (1 - weight) * laws[below] + weight * laws[above]
+def _scores_without_noise(known, n_samples, on_target):
+    """Mean scores of true and of other features in each share; linear in the logarithms of both numbers."""
+    levels = sorted({level for level, _ in known})
+    return _between(
+        levels, on_target, lambda level: _between(sorted({n for _, n in known}), n_samples, lambda n: known[level, n])
+    )
+
+
+def _between(points, at, value_of):
+    """What lies between the values at two neighbours of `at`, linear in its logarithm; at an end, that of the end."""
+    if len(points) == 1 or at <= points[0]:
+        return value_of(points[0])
+    above = min(np.searchsorted(points, min(at, points[-1])), len(points) - 1)
+    weight = np.interp(math.log(at), np.log(points[above - 1 : above + 1]), [0, 1])
+    return (1 - weight) * value_of(points[above - 1]) + weight * value_of(points[above])
 
 
 @lru_cache(maxsize=1)
 def _table():
-    """The file: scores of true and of other features by (statistic, n_classes), then by n_samples."""
+    """The file: by (statistic, n_classes), then (on_target, n_samples), scores of true and of other features."""
     table = {}
     with TABLE.open(encoding="utf-8") as file:
-        for statistic, n_classes, n_samples, _, *scores in list(csv.reader(file))[1:]:
-            laws = table.setdefault((statistic, int(n_classes)), {}).setdefault(int(n_samples), [])
+        for statistic, n_classes, on_target, n_samples, _, *scores in list(csv.reader(file))[1:]:
+            known = table.setdefault((statistic, int(n_classes)), {})
+            laws = known.setdefault((float(on_target) if on_target else None, int(n_samples)), [])
             laws.append([float(score) for score in scores])
-    return table
+    return {key: {cell: np.array(laws) for cell, laws in known.items()} for key, known in table.items()}

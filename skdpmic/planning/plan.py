@@ -300,7 +300,8 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
     if k == shape.n_features:
         found = 1.0
     elif k is not None and is_simulated and shape.rows_per_group == 1 and _has_one_draw(release, mechanism):
-        found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law)
+        on_target = shape.n_samples * float(release.epsilon_of_target) or math.inf
+        found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law, on_target)
     return PlannedRelease(
         release="names" if isinstance(release, BestFeatures) else "scores",
         mechanism=mechanism.name,
