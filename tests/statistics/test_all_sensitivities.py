@@ -27,6 +27,7 @@ def rows():
 @pytest.mark.parametrize("n_classes", [None, 2])
 def test_every_statistic_is_on_the_page_with_its_sensitivity(name, n_classes):
     measure = statistic_named(name, "miller-madow").measure("auto", "auto", 1000, 1.0, n_classes)
+    measure = measure.learning() if statistic_named(name, "miller-madow").learns_target else measure
     said = rows()[f"`{name}`"]
     assert len(said) == len(SHAPES)
     for shape, value in zip(SHAPES, said, strict=True):
@@ -40,7 +41,13 @@ def test_those_of_pairs_are_on_the_page():
     for name, kind in within.items():
         for n, value in zip((100, 10_000), rows()[f"`{name}` with strata"], strict=True):
             assert kind.sensitivity_of(n) == pytest.approx(value, rel=SIX_DIGITS)
-    assert len(rows()) == len(STATISTICS) + 1 + len(within)  # and nothing else
+    assert len(rows()) == len(STATISTICS) + 2 + len(within)  # and nothing else
+
+
+def test_mtv_r_of_a_target_of_which_nothing_is_known_is_on_the_page():
+    measure = statistic_named("mtv_r", None).measure("auto", "auto", 1000, 1.0, None)
+    for shape, value in zip(SHAPES, rows()["`mtv_r` of a pair, or with `redundancy`"], strict=True):
+        assert measure.of_groups(shape.rows_per_group).sensitivity(shape) == pytest.approx(value, rel=SIX_DIGITS)
 
 
 @pytest.mark.parametrize("p, n, m", [(2, 10, 1), (5, 100, 1), (5, 300, 3)])
