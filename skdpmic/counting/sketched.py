@@ -45,7 +45,7 @@ class SketchedRecords:
         counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.scales[0])
         return measure.learnt(counts, None, epsilon, random_bytes)
 
-    def map_features(self, function, n_jobs, left_out=()):
+    def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, scale)`` of each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
         return map_features(function, counts, self.shape.scales, n_jobs, left_out, self.progress)

@@ -304,7 +304,8 @@ def _adjusted_scores(scores, by_chance):
 
 def _scores(records, measure, n_jobs, random_bytes):
     """Scores without noise, of shape (n_features,)."""
-    return np.array(records.map_features(records.scorer(measure, random_bytes).score, n_jobs))
+    scorer = records.scorer(measure, random_bytes)
+    return np.array(records.map_features(scorer.score, n_jobs, of_block=getattr(scorer, "score_block", None)))
 
 
 def _scorer_of_tables(measure, mechanism, shape):

@@ -68,11 +68,11 @@ class Records(NamedTuple):
         bounds = None if self.n_classes else self.target.bounds
         return measure.learnt(measure.target_counts(self.target), bounds, epsilon, random_bytes)
 
-    def map_features(self, function, n_jobs, left_out=()):
-        """``function(column, scale)`` of each feature that is not left out."""
+    def map_features(self, function, n_jobs, left_out=(), of_block=None):
+        """``function(column, scale)`` of each feature that is not left out; `of_block` is the same of several."""
         if self.rows is not None:
-            function = partial(_of_rows, function, self.rows)
-        return map_features(function, self.columns, self.scales, n_jobs, left_out, self.progress)
+            function, of_block = partial(_of_rows, function, self.rows), None
+        return map_features(function, self.columns, self.scales, n_jobs, left_out, self.progress, of_block)
 
     def scorer(self, measure, random_bytes):
         """What scores features by a measure; where it breaks ties at random, random bytes tell how."""

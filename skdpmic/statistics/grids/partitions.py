@@ -109,46 +109,66 @@ def locate_between(values, guarded, lo, hi):
 
     Returns also how many values are missing. These are in a cell of their own, after all others.
     """
-    n_edges = len(guarded) - 1
-    n_buckets = n_edges * min(max(2, len(values) // (16 * n_edges)), 8) + 1
-    edges_before = np.zeros(n_buckets + 1, dtype=np.uint32)
-    cells = np.empty(len(values), dtype=np.uint32)
-    values = np.ascontiguousarray(values, dtype=np.float64).view()
-    values.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
-    return cells, _locate(values, float(lo), float(hi), guarded, edges_before, cells)
+    cells, n_missing = locate_each([values], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
+    return cells[0], n_missing[0]
+
+
+def locate_each(columns, guarded, bounds):
+    """The same of several columns of one length, each with its own edges, of which there are equally many.
+
+    Parameters
+    ----------
+    columns : sequence of ndarrays of shape (n_samples,)
+    guarded : float64 ndarray of shape (n_columns, n_edges + 1)
+    bounds : float64 ndarray of shape (n_columns, 2)
+
+    Returns
+    -------
+    cells : uint32 ndarray of shape (n_columns, n_samples)
+    n_missing : int64 ndarray of shape (n_columns,)
+    """
+    columns = np.ascontiguousarray(columns, dtype=np.float64).view()
+    columns.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
+    n_edges = guarded.shape[1] - 1
+    n_buckets = n_edges * min(max(2, columns.shape[1] // (16 * n_edges)), 8) + 1
+    edges_before = np.zeros((len(columns), n_buckets + 1), dtype=np.uint32)
+    cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
+    _locate(columns, bounds, guarded, edges_before, cells, n_missing)
+    return cells, n_missing
 
 
 @jit
-def _locate(values, lo, hi, edges, edges_before, cells):
-    """Fill in `cells`; ``edges_before[b]``, from zeros, becomes the number of edges in the buckets before b.
+def _locate(columns, bounds, guarded, edges_before, cells, n_missing):
+    """Fill in `cells` and, from zeros, `n_missing`, of each column for itself.
 
-    Returns how many values are NaN.
+    ``edges_before[j, b]``, from zeros, becomes the number of edges of column j in the buckets before b.
     """
-    n_buckets = np.uint64(len(edges_before) - 1)
-    per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
-    # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
-    for i in range(np.uint64(len(edges) - 1)):
-        position = (edges[i] - lo) * per_unit
-        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
-        edges_before[bucket + np.uint64(1)] += np.uint32(1)
-    for bucket in range(n_buckets):
-        edges_before[bucket + np.uint64(1)] += edges_before[bucket]
-    for i in range(np.uint64(len(values))):
-        position = (values[i] - lo) * per_unit
-        bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
-        cell = edges_before[bucket]
-        cell += np.uint32(edges[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
-        while edges[cell] <= values[i]:
-            cell += np.uint32(1)
-        cells[i] = cell
-    # In a loop of its own, which several values at once go through; it is seldom that there is anything to mend.
-    n_missing = 0
-    for i in range(len(values)):
-        n_missing += np.isnan(values[i])
-    for i in range(len(values) if n_missing > 0 else 0):
-        if np.isnan(values[i]):
-            cells[i] = len(edges)
-    return n_missing
+    for j in range(len(columns)):
+        values, edges, before, found = columns[j], guarded[j], edges_before[j], cells[j]
+        lo, hi = bounds[j]
+        n_buckets = np.uint64(len(before) - 1)
+        per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
+        # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
+        for i in range(np.uint64(len(edges) - 1)):
+            position = (edges[i] - lo) * per_unit
+            bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+            before[bucket + np.uint64(1)] += np.uint32(1)
+        for bucket in range(n_buckets):
+            before[bucket + np.uint64(1)] += before[bucket]
+        for i in range(np.uint64(len(values))):
+            position = (values[i] - lo) * per_unit
+            bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
+            cell = before[bucket]
+            cell += np.uint32(edges[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
+            while edges[cell] <= values[i]:
+                cell += np.uint32(1)
+            found[i] = cell
+        # In a loop of its own, which several values at once go through; it is seldom that there is anything to mend.
+        for i in range(len(values)):
+            n_missing[j] += np.isnan(values[i])
+        for i in range(len(values) if n_missing[j] > 0 else 0):
+            if np.isnan(values[i]):
+                found[i] = len(edges)
 
 
 def equal_parts(values, bounds, n_parts):
@@ -157,14 +177,23 @@ def equal_parts(values, bounds, n_parts):
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
     take values outside.
     """
-    return locate(values, _edges(bounds, n_parts), *bounds)
+    return locate(values, _edges(np.array(bounds, dtype=np.float64), n_parts), *bounds)
 
 
 def parts_and_missing(values, bounds, n_parts):
     """The same, and how many values are missing, NaN; these are in the part after the last one."""
-    return locate_between(values, np.append(_edges(bounds, n_parts), np.nan), *bounds)
+    parts, n_missing = parts_of_each([values], [bounds], n_parts)
+    return parts[0], n_missing[0]
+
+
+def parts_of_each(columns, bounds, n_parts):
+    """The same of several columns of one length: (n_columns, n_samples), and (n_columns,)."""
+    bounds = np.array(bounds, dtype=np.float64)
+    edges = _edges(bounds.T[..., np.newaxis], n_parts)
+    return locate_each(columns, np.column_stack([edges, np.full(len(edges), np.nan)]), bounds)
 
 
 def _edges(bounds, n_parts):
-    lo, hi = float(bounds[0]), float(bounds[1])
+    """Of shape (n_parts - 1,), or a row for each of several bounds, whose ends are columns."""
+    lo, hi = bounds
     return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)

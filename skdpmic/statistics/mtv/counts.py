@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.partitions import equal_parts, parts_and_missing
+from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.nominal import Nominal
@@ -35,19 +35,28 @@ class _Counts:
 
     def count(self, x, scale, columns):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
-        n_columns, n_master = self._family.n_columns, self._family.n_master
         if isinstance(scale, Nominal):
-            counts = np.zeros(n_columns * scale.n_parts, dtype=np.uint32)
-            add_records(counts, columns, x, scale.n_parts)
-            return counts
-        counts = np.zeros(n_columns * (n_master + 1), dtype=np.uint32)
-        parts, n_missing = parts_and_missing(x, scale, n_master)
-        if n_missing == 0:
-            add_records(counts, columns, parts, n_master)
-            return counts
-        add_records(counts, columns, parts, n_master + 1)
-        table = counts.reshape(n_columns, -1)
+            counts = np.zeros((1, self._family.n_columns * scale.n_parts), dtype=np.uint32)
+            add_records(counts, columns, x[np.newaxis], scale.n_parts)
+            return counts[0]
+        (table,) = self.tables([x], [scale], columns)
         return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
+
+    def tables(self, X, bounds, columns):
+        """Counts of several features of numbers: uint32 (n_features, n_columns, n_master + 1), those missing last.
+
+        Parameters
+        ----------
+        X : sequence of ndarrays of shape (n_samples,)
+        bounds : sequence of pairs of floats
+        columns : ndarray of shape (n_samples,)
+            Of the target.
+        """
+        n_columns, n_parts = self._family.n_columns, self._family.n_master + 1
+        counts = np.zeros((len(X), n_columns * n_parts), dtype=np.uint32)
+        parts, _ = parts_of_each(X, bounds, self._family.n_master)
+        add_records(counts, columns, parts, n_parts)
+        return counts.reshape(-1, n_columns, n_parts)
 
     def scorer(self, n):
         """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
@@ -95,10 +104,11 @@ class ClassCounts(_Counts):
 
 @jit
 def add_records(counts, columns, parts, n_parts):
-    """Count the records: ``counts[column * n_parts + part]``."""
+    """Count the records of each feature f: ``counts[f, column * n_parts + part]``."""
     width = np.uint32(n_parts)
-    for i in range(len(parts)):
-        counts[columns[i] * width + parts[i]] += np.uint32(1)
+    for f in range(len(parts)):
+        for i in range(len(columns)):
+            counts[f, columns[i] * width + parts[f, i]] += np.uint32(1)
 
 
 # --- Scores ---------------------------------------------------------------------------------------------------------
@@ -161,20 +171,31 @@ class CountsScorer:
         if isinstance(scale, Nominal):
             return self._of_labels(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
         table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
-        if np.count_nonzero(missing) == 0:
-            return self._of_merges(table)
-        return max(self._of_merges(np.c_[table, missing]), self._of_merges(np.c_[missing, table]))
+        return float(self.of_tables(np.c_[table, missing][np.newaxis])[0])
 
-    def _of_merges(self, table):
-        counts, largest = running_counts(table), 0.0
+    def of_tables(self, tables):
+        """MTVr of several features of numbers from their tables of counts, uint32: those missing are in the last part.
+
+        They are put after all others, and before them.
+        """
+        scores, some_missing = self._of_merges(tables), tables[:, :, -1].any(axis=1)
+        if some_missing.any():
+            before = self._of_merges(np.roll(tables[some_missing], 1, axis=2))
+            scores[some_missing] = np.maximum(scores[some_missing], before)
+        return scores
+
+    def _of_merges(self, tables):
+        largest, (counts, n_used) = np.zeros(len(tables)), running_counts(tables)
         if self._bisections:
             per_length, offsets = self._of_bisections
-            lengths = longest_on_lines(counts, self._groups, self._margins, self._k_max)
-            largest = max(largest, float((lengths * per_length - offsets).max()))
+            lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max)
+            largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
         for side, groups, margins, (per_length, offsets) in self._others:
-            lengths = longest(walk_against(counts, groups, margins), side.k_max)
-            largest = max(largest, float((lengths * per_length - offsets).max()))
-        return min(largest, 1.0)
+            for f, n in enumerate((n_used + 1).tolist()):
+                of_feature = counts[f, : len(groups) * n + n].reshape(-1, n)
+                lengths = longest(walk_against(of_feature, groups, margins), side.k_max)
+                largest[f] = max(largest[f], (lengths * per_length - offsets).max())
+        return np.minimum(largest, 1.0)
 
     def _of_labels(self, table, n_labels):
         """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""

@@ -15,46 +15,48 @@ from skdpmic._utils.jit import jit, leaf
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long, u <= n, which has to stay below 2**63
 
 
-def running_counts(table):
-    """Records of each column up to each master part that holds any, then of all columns: int64, from 0.
+def running_counts(tables):
+    """Records of each column up to each master part that holds any, then of all columns, from 0.
 
     Parameters
     ----------
-    table : uint32 ndarray of shape (n_columns, n_master)
+    tables : uint32 ndarray of shape (n_features, n_columns, n_master)
 
     Returns
     -------
-    ndarray of shape (n_columns + 1, n_used + 1)
+    counts : int64 ndarray of shape (n_features, (n_columns + 1) * (n_master + 1))
+        Of each feature its ``(n_columns + 1) * (n_used + 1)`` counts, and then nothing that means anything.
+    n_used : int64 ndarray of shape (n_features,)
     """
-    n_columns, n_master = table.shape
-    counts = np.zeros((n_columns + 1) * (n_master + 1), dtype=np.int64)
-    n_used = _run(table, np.zeros(n_master, dtype=np.int64), counts)
-    return counts[: (n_columns + 1) * (n_used + 1)].reshape(n_columns + 1, -1)
+    n_features, n_columns, n_master = tables.shape
+    counts = np.zeros((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
+    n_used = np.zeros(n_features, dtype=np.int64)
+    _run(tables, np.empty(n_master, dtype=np.int64), counts, n_used)
+    return counts, n_used
 
 
 @jit
-def _run(table, in_part, counts):
-    """Fill in the rows of `counts`, one after the other, and return how many master parts hold records.
-
-    `in_part` is room, of zeros.
-    """
-    n_columns, n_master = table.shape
-    for j in range(n_columns):
+def _run(tables, in_part, counts, n_used):
+    """Fill in the rows of `counts` of each feature, one after the other, and `n_used`; `in_part` is room."""
+    n_features, n_columns, n_master = tables.shape
+    for f in range(n_features):
+        table, run = tables[f], counts[f]
         for t in range(n_master):
-            in_part[t] += table[j, t]
-    n_used = 0
-    for t in range(n_master):
-        n_used += in_part[t] > 0
-
-    end = np.uint64(n_used)
-    for j in range(n_columns + 1):
-        row = np.uint64(j * (n_used + 1))
-        so_far, used = np.int64(0), np.uint64(1)
+            in_part[t] = 0
+        for j in range(n_columns):
+            for t in range(n_master):
+                in_part[t] += table[j, t]
         for t in range(n_master):
-            so_far += np.int64(table[j, t]) if j < n_columns else in_part[t]
-            counts[row + min(used, end)] = so_far  # overwritten if the part holds no records; quicker than a branch
-            used += np.uint64(in_part[t] > 0)
-    return n_used
+            n_used[f] += in_part[t] > 0
+
+        end = np.uint64(n_used[f])
+        for j in range(n_columns + 1):
+            row = np.uint64(j * (n_used[f] + 1))
+            so_far, used = np.int64(0), np.uint64(1)
+            for t in range(n_master):
+                so_far += np.int64(table[j, t]) if j < n_columns else in_part[t]
+                run[row + min(used, end)] = so_far  # overwritten if the part holds no records; quicker than a branch
+                used += np.uint64(in_part[t] > 0)
 
 
 def walk_against(counts, groups, margins):
@@ -63,7 +65,7 @@ def walk_against(counts, groups, margins):
     Parameters
     ----------
     counts : ndarray of shape (n_columns + 1, n_used + 1)
-        From :func:`running_counts`.
+        From :func:`running_counts`, of one feature.
     groups : ndarray of shape (n_columns,)
         The group of each column.
     margins : ndarray of shape (n_groups,)
@@ -146,27 +148,33 @@ def _fill_longest(walk, best, piece, lengths):
         lengths[k - one] = longest
 
 
-def longest_on_lines(counts, bisections, margins, k_max):
-    """The same against several sides of two groups each: int64 (n_sides, k_max + 1), of which two may mean nothing.
+def longest_on_lines(counts, n_used, bisections, margins, k_max):
+    """The same of several features, against several sides of two groups each.
 
     Parameters
     ----------
-    counts : ndarray of shape (n_columns + 1, n_used + 1)
+    counts, n_used : ndarrays
         From :func:`running_counts`.
     bisections : ndarray of shape (n_sides, n_columns)
         The group of each column, 0 or 1.
     margins : ndarray of shape (n_sides, 2)
         The share of group 1, and what it is a part of; two zeros for those of the table.
     k_max : int
+
+    Returns
+    -------
+    int64 ndarray of shape (n_features, n_sides, k_max + 1)
+        Two of the lengths in each row may mean nothing.
     """
-    line, best = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1], dtype=np.int64)
-    lengths = np.zeros((len(bisections), k_max + 1), dtype=np.int64)
-    _fill_longest_on_lines(counts, bisections, margins, k_max, line, best, lengths)
+    longest_line = int(n_used.max(initial=0)) + 1
+    line, best = np.empty(longest_line, dtype=np.int64), np.empty(longest_line, dtype=np.int64)
+    lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
+    _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, best, lengths)
     return lengths
 
 
 @jit
-def _fill_longest_on_lines(counts, bisections, margins, k_max, line, best, lengths):
+def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, best, lengths):
     """Fill in `lengths`, of zeros; `line` and `best` are room.
 
     There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
@@ -176,50 +184,54 @@ def _fill_longest_on_lines(counts, bisections, margins, k_max, line, best, lengt
     and ``high``, the largest best_{k-1}(s) + D(s) of the peaks. Three k share a pass, in which nothing but `best` is
     read from memory and nothing branches.
     """
-    n_columns, n_steps = bisections.shape[1], counts.shape[1]
+    n_columns = bisections.shape[1]
     one, two = np.uint64(1), np.uint64(2)
-    for i in range(len(bisections)):
-        for t in range(n_steps):
-            line[t] = 0
-        for j in range(n_columns):
-            if bisections[i, j] == 1:
-                for t in range(n_steps):
-                    line[t] += counts[j, t]
-        margin, scale = margins[i, 0], margins[i, 1]
-        if scale == 0:
-            margin, scale = line[n_steps - 1], counts[n_columns, n_steps - 1]
-        for t in range(n_steps):
-            line[t] = 2 * (scale * line[t] - margin * counts[n_columns, t])
-        end = _keep_turning_points(line)
-        upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
-        for t in range(end + one):
-            line[t] *= upside  # so that the first turning point is a peak
-            best[t] = abs(line[t])
-        last, longest = line[end], np.int64(0)
-        for k in range(0, k_max - 1, 3):
-            low = low_2 = low_3 = high = high_2 = high_3 = np.int64(0)
-            for t in range(one, end, two):
-                peak, before = line[t], best[t]
-                first, second, third = low + peak, low_2 + peak, low_3 + peak
-                high, high_2, high_3 = max(high, before + peak), max(high_2, first + peak), max(high_3, second + peak)
-                best[t] = third
-                valley, before = line[t + one], best[t + one]  # or the end
-                first, second, third = high - valley, high_2 - valley, high_3 - valley
-                low, low_2, low_3 = max(low, before - valley), max(low_2, first - valley), max(low_3, second - valley)
-                best[t + one] = third
-            # The last piece leads to the end of the walk; fewer pieces will do as well.
-            first = max(longest, low + last, high - last)
-            second = max(first, low_2 + last, high_2 - last)
-            longest = max(second, low_3 + last, high_3 - last)
-            lengths[i, k], lengths[i, k + 1], lengths[i, k + 2] = first, second, longest
+    for f in range(len(counts)):
+        n_steps = n_used[f] + 1
+        of_all = counts[f, n_columns * n_steps :]
+        for i in range(len(bisections)):
+            for t in range(n_steps):
+                line[t] = 0
+            for j in range(n_columns):
+                if bisections[i, j] == 1:
+                    of_column = counts[f, j * n_steps :]
+                    for t in range(n_steps):
+                        line[t] += of_column[t]
+            margin, scale = margins[i, 0], margins[i, 1]
+            if scale == 0:
+                margin, scale = line[n_steps - 1], of_all[n_steps - 1]
+            for t in range(n_steps):
+                line[t] = 2 * (scale * line[t] - margin * of_all[t])
+            end = _keep_turning_points(line, n_steps)
+            upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
+            for t in range(end + one):
+                line[t] *= upside  # so that the first turning point is a peak
+                best[t] = abs(line[t])
+            last, longest = line[end], np.int64(0)
+            for k in range(0, k_max - 1, 3):
+                low = low_2 = low_3 = high = high_2 = high_3 = np.int64(0)
+                for t in range(one, end, two):
+                    peak, before = line[t], best[t]
+                    first, second, third = low + peak, low_2 + peak, low_3 + peak
+                    high, high_2 = max(high, before + peak), max(high_2, first + peak)
+                    high_3, best[t] = max(high_3, second + peak), third
+                    valley, before = line[t + one], best[t + one]  # or the end
+                    first, second, third = high - valley, high_2 - valley, high_3 - valley
+                    low, low_2 = max(low, before - valley), max(low_2, first - valley)
+                    low_3, best[t + one] = max(low_3, second - valley), third
+                # The last piece leads to the end of the walk; fewer pieces will do as well.
+                first = max(longest, low + last, high - last)
+                second = max(first, low_2 + last, high_2 - last)
+                longest = max(second, low_3 + last, high_3 - last)
+                lengths[f, i, k], lengths[f, i, k + 1], lengths[f, i, k + 2] = first, second, longest
 
 
 @leaf
-def _keep_turning_points(line):
+def _keep_turning_points(line, n_steps):
     """Move the ends and the points where the line turns to its front; where its end is then, as an unsigned number."""
     last, one = np.uint64(1), np.uint64(1)
     rises = line[1] >= line[0]
-    for t in range(np.uint64(2), np.uint64(len(line))):
+    for t in range(np.uint64(2), np.uint64(n_steps)):
         goes_on = (line[t] >= line[t - one]) == rises
         last += np.uint64(not goes_on)  # else the point before was on the way
         rises = rises == goes_on

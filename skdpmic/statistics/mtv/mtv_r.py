@@ -17,6 +17,7 @@ from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.table.axes import Knots, Range
+from skdpmic.table.nominal import Nominal
 
 
 class _Target:
@@ -31,6 +32,15 @@ class _Target:
     def score(self, x, scale):
         """MTVr of the feature `x` and the target, in [0, 1]."""
         return self._scorer.score(self._grids.count(x, scale, self._columns), scale)
+
+    def score_block(self, X, scales):
+        """The same of several features, at once where they are numbers: a list."""
+        scores, are_numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
+        if are_numbers:
+            bounds = [scales[j] for j in are_numbers]
+            tables = self._grids.tables([X[j] for j in are_numbers], bounds, self._columns)
+            scores = dict(zip(are_numbers, self._scorer.of_tables(tables).tolist(), strict=True))
+        return [scores[j] if j in scores else self.score(X[j], scale) for j, scale in enumerate(scales)]
 
 
 class NumericTargetScorer(_Target):

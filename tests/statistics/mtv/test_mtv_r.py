@@ -17,7 +17,9 @@ from skdpmic.statistics.mtv.longest_path import (
     walk_against,
 )
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (
     naive_mtv_r,
@@ -126,6 +128,18 @@ def plain_lengths(walk, k_max):
     return lengths
 
 
+def counts_of(table):
+    """Running counts of one feature."""
+    counts, n_used = running_counts(table[np.newaxis])
+    n_steps = int(n_used[0]) + 1
+    return counts[0, : (len(table) + 1) * n_steps].reshape(-1, n_steps)
+
+
+def lines_of(counts, *sides_and_k_max):
+    """Lengths along lines of one feature."""
+    return longest_on_lines(counts.reshape(1, -1), np.array([counts.shape[1] - 1]), *sides_and_k_max)[0]
+
+
 @each("n_columns", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
 @each("k_max", [2, 3, 4, 5, 9])
@@ -133,7 +147,7 @@ def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, 
     rng = np.random.default_rng(n_master)
     shares = rng.random(n_columns * n_master) ** 3
     table = rng.multinomial(n, shares / shares.sum()).reshape(n_columns, n_master).astype(np.uint32)
-    counts, alone = running_counts(table), np.arange(n_columns)
+    counts, alone = counts_of(table), np.arange(n_columns)
     assert counts.shape[1] == np.count_nonzero(table.sum(axis=0)) + 1
     assert not counts[:, 0].any()
     assert counts[:, -1].tolist() == [*table.sum(axis=1), n]
@@ -145,14 +159,12 @@ def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, 
             of_groups = np.bincount(groups, margins, minlength=2).astype(np.int64)
             two = walk_against(counts, groups, of_groups)
             line = np.array([[of_groups[1], of_groups.sum()]])
-            assert longest_on_lines(counts, groups[None], line, k_max)[0, : k_max - 1].tolist() == plain_lengths(
-                two, k_max
-            )
+            assert lines_of(counts, groups[None], line, k_max)[0, : k_max - 1].tolist() == plain_lengths(two, k_max)
             assert longest(two, k_max).tolist() == plain_lengths(two, k_max)
 
 
 def test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all():
-    counts = running_counts(np.array([[1, 0, 2, 0], [0, 0, 3, 4]], dtype=np.uint32))
+    counts = counts_of(np.array([[1, 0, 2, 0], [0, 0, 3, 4]], dtype=np.uint32))
     assert counts.tolist() == [[0, 1, 3, 3], [0, 0, 3, 7], [0, 1, 6, 10]]
     assert walk_against(counts, np.array([0, 1]), np.array([0, 0])).tolist() == [[0, 7, 12, 0], [0, -7, -12, 0]]
     assert walk_against(counts, np.array([1, 0]), np.array([3, 1])).tolist() == [[0, -3, -6, -2], [0, 3, 6, 2]]
@@ -168,7 +180,7 @@ def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
     for steps in ([0, 0, 0], [1, 1, -2], [1, 0, -1], [0, 1, 0, 1, -1, 0, 0, 2, -3], [3, -2, 0, 0, -2, 1], [1, -1] * 6):
         counts, margins, walk = along_line(np.concatenate([[0], np.cumsum(steps)]))
         for k_max in range(2, 9):
-            found = longest_on_lines(counts, np.array([[0, 1]]), margins, k_max)[0, : k_max - 1]
+            found = lines_of(counts, np.array([[0, 1]]), margins, k_max)[0, : k_max - 1]
             assert found.tolist() == plain_lengths(walk, k_max)
 
 
@@ -176,8 +188,38 @@ def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
     for n_steps in (1, 2, 3, 4):
         for steps in product([-2, -1, 0, 1, 2], repeat=n_steps):
             counts, margins, walk = along_line(np.cumsum([0, *steps]))
-            found = longest_on_lines(counts, np.array([[0, 1]]), margins, 6)
+            found = lines_of(counts, np.array([[0, 1]]), margins, 6)
             assert found[0, :5].tolist() == longest(walk, 6).tolist() == plain_lengths(walk, 6)
+
+
+@each("seed", [0, 1])
+@each("target", ["numbers", "classes", "five classes", "known shares"])
+def test_a_block_of_features_has_the_scores_of_each_alone(seed, target):
+    """Numbers that are spread, tied, constant, missing in part or altogether, or outside; and labels."""
+    rng = np.random.default_rng(seed)
+    n = 50
+    columns = [
+        rng.random(n),
+        rng.integers(0, 3, n) / 2,
+        np.full(n, 0.5),
+        np.where(rng.random(n) < 0.3, np.nan, rng.random(n)),
+        np.full(n, np.nan),
+        rng.normal(size=n) * 10,
+        rng.integers(0, 4, n).astype(np.uint32),
+        np.array([np.inf, -np.inf] * (n // 2)),
+    ]
+    scales = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0), (-3.0, 5.0), Nominal(3), (0.0, 1.0)]
+    n_classes = {"classes": 2, "five classes": 5}.get(target)
+    measure = statistic_named("mtv_r", None).measure(20.0, 2.0, n, 1.0, n_classes)
+    if target == "known shares":
+        measure = measure.knowing([0.3, 0.7])
+    numbers = NumericTarget(rng.random(n), (0.0, 1.0))
+    y = numbers if n_classes is None else ClassTarget(np.arange(n) % n_classes, n_classes)
+    scorer = measure.scorer(y, None)
+    alone = [scorer.score(*feature) for feature in zip(columns, scales, strict=True)]
+    assert scorer.score_block(columns, scales) == alone
+    assert scorer.score_block(columns[::-1], scales[::-1]) == alone[::-1]
+    assert scorer.score_block(columns[6:7], scales[6:7]) == alone[6:7]
 
 
 def test_lengths_are_exact_up_to_the_most_records():
@@ -191,14 +233,14 @@ def test_lengths_are_exact_up_to_the_most_records():
     ):
         cells = [[int(v) for v in row] for row in table]
         columns, parts = [sum(row) for row in cells], [sum(row) for row in zip(*cells, strict=True)]
-        counts = running_counts(table.astype(np.uint32))
+        counts = counts_of(table.astype(np.uint32))
         for units, margins in ((n, columns), (UNITS, [1, UNITS - 2, 1]), (UNITS, [UNITS - 2, 1, 1])):
             known = np.array(margins) if units == UNITS else np.zeros(3, dtype=np.int64)
             largest = sum(abs(units * cells[j][t] - parts[t] * margins[j]) for j in range(3) for t in range(3))
             assert longest(walk_against(counts, np.arange(3), known), 3)[-1] == largest
             first = 2 * sum(abs(units * cells[0][t] - parts[t] * margins[0]) for t in range(3))
             line = np.array([[known[1:].sum(), known.sum()]])
-            assert longest_on_lines(counts, np.array([[0, 1, 1]]), line, 3)[0, 1] == first
+            assert lines_of(counts, np.array([[0, 1, 1]]), line, 3)[0, 1] == first
     with pytest.raises(ValueError, match=r"at most 2,147,483,647 records, got n_samples=2,147,483,648"):
         CountsScorer(n + 1, numeric_family(32, 32))
 
