@@ -1,5 +1,7 @@
 """The scores behind the share found that `plan_release` states: python -m benchmarks.selection.found, ten minutes.
 
+With names of statistics after that, those of the others are left as they are.
+
 Writes ``skdpmic/planning/scores_without_noise.csv``: for each statistic, number of records and kind of target, the
 law of the scores, without privacy, of features that depend on the target and of features that do not. They are those of
 :mod:`benchmarks.selection.relationships`: a true feature is drawn from one of the 21 relationships, at an R² of 0.5 to
@@ -12,6 +14,7 @@ features by is taken off, as it changes no choice.
 """
 
 import csv
+import sys
 from collections import defaultdict
 from fractions import Fraction
 
@@ -38,14 +41,14 @@ N_NOISE = 42
 ON_TARGET = (7.5, 15, 30, 60, 120, 480)  # n times the epsilon of the target
 
 
-def scores_of_table(n, seed, n_classes, n_noise=N_NOISE):
+def scores_of_table(n, seed, n_classes, n_noise=N_NOISE, names=tuple(STATISTICS)):
     """Scores of true and of noise features of one table, by statistic and what is spent on the target: two arrays."""
     pool = make_pool(n, seed, n_noise)
     if n_classes is not None:
         classes = np.minimum((pool.y * n_classes).astype(np.int64), n_classes - 1)
         pool = pool._replace(y=classes, target_bounds=None, n_classes=n_classes)
-    for name, label in STATISTICS.items():
-        of_pool = Scores(pool, label, seed)
+    for name in names:
+        of_pool = Scores(pool, STATISTICS[name], seed, most_targets=1)
         for on_target in ON_TARGET if of_pool.of_target else (None,):  # no grid depends on epsilon here
             scores = np.atleast_2d(of_pool.of(1.0, None, Fraction(on_target or 1) / n))
             if on_target is not None:
@@ -60,11 +63,13 @@ def mean_of_each_share(scores):
     return [part.mean() for part in np.split(quantiles, np.rint(ends[:-1] * 100_000).astype(int))]
 
 
-def rows(n, n_classes):
-    """Rows of the file for one number of records, and one kind of target."""
+def rows(n, n_classes, names):
+    """Rows of the file for one number of records, one kind of target, and some statistics."""
     true, noise = defaultdict(list), defaultdict(list)
     for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
-        for key, of_true, of_noise in scores_of_table(n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes):
+        for key, of_true, of_noise in scores_of_table(
+            n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes, names=names
+        ):
             true[key].append(of_true)
             noise[key].append(of_noise)
     for name, on_target in true:
@@ -73,10 +78,17 @@ def rows(n, n_classes):
             yield [name, n_classes or 0, on_target or "", n, kind, *(f"{mean:.4g}" for mean in means)]
 
 
-if __name__ == "__main__":
+def main(names):
+    """Write the rows of some statistics anew."""
+    with chances.TABLE.open(encoding="utf-8") as file:
+        kept = [row for row in list(csv.reader(file))[1:] if row[0] not in names]
+    new = [row for n_classes in (None, 2) for n in TABLES for row in rows(n, n_classes, names)]
+    places = {name: place for place, name in enumerate(STATISTICS)}
     with chances.TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["statistic", "n_classes", "on_target", "n_samples", "kind", *range(len(chances.SHARES))])
-        for n_classes in (None, 2):
-            for n in TABLES:
-                writer.writerows(rows(n, n_classes))
+        writer.writerows(sorted(kept + new, key=lambda row: (int(row[1]), int(row[3]), places[row[0]])))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or list(STATISTICS))

@@ -39,13 +39,16 @@ class Scores:
     statistic : str
         A key of STATISTICS.
     seed : int
-        For the order of equal values.
+        For the order of equal values, and what is learnt of the target.
+    most_targets : int, default=8
+        How often that is drawn; less often where records are many.
     """
 
-    def __init__(self, table, statistic, seed):
+    def __init__(self, table, statistic, seed, most_targets=8):
         self.n, self.n_classes = len(table.y), table.n_classes
         self._table = table._replace(X=np.asfortranarray(table.X))
         self._statistic = STATISTICS[statistic]
+        self._most_targets = most_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
         self.of_target = OF_TARGET if self._statistic.learns else Fraction(0)  # of epsilon
@@ -63,7 +66,7 @@ class Scores:
 
     def _learnt(self, measure, epsilon):
         """The measure with what epsilon tells of the target, several times: fewer where records are many."""
-        n_draws = 1 if epsilon == np.inf else int(np.clip(_TARGETS // self.n, 1, 8))
+        n_draws = 1 if epsilon == np.inf else int(np.clip(_TARGETS // self.n, 1, self._most_targets))
         target, bounds = target_of(self._table), self._table.target_bounds
         counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
         return [measure.learnt(counts, bounds, epsilon, source) for _ in range(n_draws)]
