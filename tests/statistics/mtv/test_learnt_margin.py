@@ -337,3 +337,23 @@ def test_places_are_equal_parts_of_the_range():
     expected = np.clip((y * learnt_margin.N_PLACES).astype(int), 0, learnt_margin.N_PLACES - 1)
     assert np.flatnonzero(places_of(y, (0.0, 1.0))).tolist() == np.unique(expected).tolist()
     assert places_of(y, (0.0, 1.0)).sum() == len(y)
+
+
+def test_redundancy_with_public_shares_has_the_noise_of_features_of_which_nothing_is_known():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 4)), rng.random(300)
+    public = {"epsilon": 1.0, "bounds": (0, 1), "target_bounds": (0, 1), "redundancy": 1.0}
+    scales = [
+        PrivateSelectKBest(3, target_shares=shares, **public).fit(X, y).noise_scale_ for shares in (None, [0.5, 0.5])
+    ]
+    assert scales[0] == scales[1]
+
+
+def test_what_scores_by_chance_is_public():
+    """Of numbers and labels: the same whatever was learnt."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(300), rng.integers(0, 5, 300)])
+    public = {"bounds": {0: (0, 1)}, "categories": {1: range(5)}, "classes": [0, 1], "statistic": "mtv_r"}
+    fits = [DPMICScorer(epsilon=5.0, **public).fit(X, (rng.random(300) < share).astype(int)) for share in (0.5, 0.05)]
+    assert fits[0].null_scores_.tolist() == fits[1].null_scores_.tolist()
+    assert (fits[0].null_scores_ > 0).all()
