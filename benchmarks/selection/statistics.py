@@ -36,16 +36,12 @@ class Statistic:
         What the statistic chooses by public numbers: that of records, epsilon of each score, and that of classes.
     most_classes : int, default=None
         Of a target that it can score; None for any number.
-    learns : bool, default=False
-        Whether a part of epsilon is spent on the target first. A grid is then a measure of the package, and what
-        scores are computed on is that measure once it has learnt.
     """
 
     scores: Callable
     sensitivity: Callable
     grid: Callable = lambda n, epsilon, n_classes: None
     most_classes: int | None = None
-    learns: bool = False
 
     def can_score(self, n_classes):
         """Whether there is a score for so many classes, or, with None, for numbers."""
@@ -55,9 +51,11 @@ class Statistic:
 # --- Grids over public bounds -----------------------------------------------------------------------------------------
 
 
-def learning_measure(n, epsilon, n_classes):
-    """What PrivateSelectKBest scores features by."""
-    return statistic_named("mtv_r", None).measure("auto", "auto", n, epsilon, n_classes).learning()
+def measure_of_package(n, epsilon, n_classes):
+    """What PrivateSelectKBest scores features by, which may have something to learn of the target first."""
+    statistic = statistic_named("mtv_r", None)
+    measure = statistic.measure("auto", "auto", n, epsilon, n_classes)
+    return measure.learning() if statistic.learns_target(n_classes) else measure
 
 
 def scores_of_measure(table, measure, keys):
@@ -136,7 +134,9 @@ NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target: as it is with redund
 
 STATISTICS = {
     "MTVr": Statistic(
-        scores_of_measure, lambda n, *_: mtv_r_sensitivity(n, knows_margins=True), learning_measure, learns=True
+        scores_of_measure,
+        lambda n, n_classes, measure: mtv_r_sensitivity(n, knows_margins=measure.learns),
+        measure_of_package,
     ),
     NOTHING_KNOWN: Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
     "MICr": mic_r_with(None),  # the paper's

@@ -51,7 +51,7 @@ class Scores:
         self._most_targets = most_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
-        self.of_target = OF_TARGET if self._statistic.learns else Fraction(0)  # of epsilon
+        self.of_target = OF_TARGET if _learns(self._grid(1.0)) else Fraction(0)  # of epsilon
 
     def of(self, epsilon_per_score, n_features=None, epsilon_of_target=np.inf):
         """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score: (n_features,).
@@ -59,7 +59,7 @@ class Scores:
         Where something is learnt of the target with noise, of several draws of it: (n_draws, n_features).
         """
         grid = self._grid(epsilon_per_score)
-        if not self._statistic.learns:
+        if not _learns(grid):
             return self._on(grid, n_features)
         scores = [self._on(learnt, n_features) for learnt in self._learnt(grid, epsilon_of_target)]
         return scores[0] if len(scores) == 1 else np.array(scores)
@@ -85,6 +85,10 @@ class Scores:
 
     def _grid(self, epsilon_per_score):
         return self._statistic.grid(self.n, epsilon_per_score, self.n_classes)
+
+
+def _learns(grid):
+    return getattr(grid, "learns", False)
 
 
 def geometric_scores(table, epsilon, seed):

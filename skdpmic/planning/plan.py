@@ -261,7 +261,7 @@ def _options(statistic, request):
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # on one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    learns = statistic.learns_target
+    learns = statistic.learns_target(request.n_classes)
     releases = [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
     if k is not None:
         deltas = [0.0, delta] if delta > 0 else [0.0]

@@ -94,8 +94,8 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     target_shares : array-like, default=None
         What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
-        None, 15% of the budget is spent on what is to be known (`target_shares_`). Shares that are wrong cost power,
-        not privacy (``docs/theory/known_margin.md``).
+        None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
+        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the features; "k-norm" draws the noise on all scores
         together, uniform in a cube of random size, so it adds less than half of that at 10 features and more, for the
@@ -153,7 +153,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be.
+        `target_shares_interval` tells how far off they may be. Not with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.

@@ -63,7 +63,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
 
     def _learns_target(self):
         """Whether a part of the budget is for the target itself."""
-        return self._statistic().learns_target and self.target_shares is None
+        return self.target_shares is None and self._statistic().learns_target(self._facts().n_classes)
 
     def _learnt(self, release, records, measure, random_bytes):
         return release.learnt(records, measure, random_bytes)

@@ -89,8 +89,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     target_shares : array-like, default=None
         What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
-        None, 15% of the budget is spent on what is to be known (`target_shares_`). Shares that are wrong cost power,
-        not privacy (``docs/theory/known_margin.md``).
+        None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
+        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
     redundancy : float, default=0.0
         How much less a feature counts if it says what others say. The first one chosen has the largest score; each
         later one has the largest score less `redundancy` times its mean score with those chosen before it. 0 chooses
@@ -144,7 +144,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with `redundancy`.
+        `target_shares_interval` tells how far off they may be. Not with `redundancy`, nor with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.

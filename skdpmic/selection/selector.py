@@ -88,8 +88,8 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     target_shares : array-like, default=None
         What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
-        None, 15% of the budget is spent on what is to be known (`target_shares_`). Shares that are wrong cost power,
-        not privacy (``docs/theory/known_margin.md``).
+        None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
+        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`.
     fdr : float, default=None
@@ -149,7 +149,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be.
+        `target_shares_interval` tells how far off they may be. Not with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.

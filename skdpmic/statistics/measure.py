@@ -18,7 +18,14 @@ class Statistic:
     is_mergeable = False  # scores follow from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
     takes_copies_for_dependence = False  # of several equal rows of a person
-    learns_target = False  # a share of the target, before any feature is scored: it has `learning` then, and `learnt`
+
+    @staticmethod
+    def learns_target(n_classes):
+        """Whether a share of a target of so many classes, or of numbers, is learnt before any feature is scored.
+
+        Its measure has `learning` and `learnt` then.
+        """
+        return False
 
     @classmethod
     def with_correction(cls, correction):

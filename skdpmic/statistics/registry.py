@@ -43,8 +43,8 @@ def within_strata(name):
 
 def check_of_target(statistic):
     """Raise unless something is to be known of the target."""
-    if not statistic.learns_target:
-        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.learns_target)
+    if not statistic.learns_target(None):
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.learns_target(None))
         raise ValueError(
             f"target_shares must be None with statistic={statistic.name!r}, whose scores need nothing of the kind, but "
             f"for {able}."

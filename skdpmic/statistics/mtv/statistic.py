@@ -19,13 +19,19 @@ from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
 from skdpmic.table.targets import n_target_bins
 
+_MOST_CLASSES = 4  # docs/theory/known_margin.md
+
 
 class MtvR(Statistic):
     """The largest total variation from independence over grids that depend on public bounds only."""
 
     name = "mtv_r"
     is_mergeable = True
-    learns_target = True
+
+    @staticmethod
+    def learns_target(n_classes):
+        """Up to so many classes: with more, what is gained by knowing their shares is less than what these cost."""
+        return n_classes is None or n_classes <= _MOST_CLASSES
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""

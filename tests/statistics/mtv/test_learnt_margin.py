@@ -357,3 +357,16 @@ def test_what_scores_by_chance_is_public():
     fits = [DPMICScorer(epsilon=5.0, **public).fit(X, (rng.random(300) < share).astype(int)) for share in (0.5, 0.05)]
     assert fits[0].null_scores_.tolist() == fits[1].null_scores_.tolist()
     assert (fits[0].null_scores_ > 0).all()
+
+
+def test_nothing_is_learnt_of_more_than_four_classes():
+    X, y = np.random.default_rng(0).random((200, 2)), np.arange(200) % 5
+    public = {"statistic": "mtv_r", "epsilon": 1.0, "bounds": (0, 1)}
+    four = DPMICScorer(**public, classes=range(4)).fit(X, np.arange(200) % 4)
+    five = DPMICScorer(**public, classes=range(5)).fit(X, y)
+    known = DPMICScorer(**public, classes=range(5), target_shares=[0.2] * 5).fit(X, y)
+    assert len(four.target_shares_) == 4
+    assert not hasattr(five, "target_shares_")
+    sensitivities = np.array([2 / 0.85, 4 * 199 / 200, 2]) / 200
+    scales = [scorer.noise_scale_ / 2 for scorer in (four, five, known)]
+    assert scales == pytest.approx(sensitivities, rel=1e-5)
