@@ -286,7 +286,7 @@ def test_the_table_is_read_as_text_html_and_dataframe():
         "epsilon_of_target",
     ]
     assert len(text) == 2 + len(plan)
-    assert text[2].split()[:4] == ["names", "one-shot", "mtv_r", "0.142"]
+    assert text[2].split()[:4] == ["names", "one-shot", "mtv_r", "0.141"]
     assert plan._repr_html_().count("<tr>") == 1 + len(plan)
     frame = plan.to_frame()
     assert isinstance(frame, pandas.DataFrame)
