@@ -171,7 +171,7 @@ def plan_release(
     >>> from skdpmic import plan_release
     >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     >>> plan[0].release, plan[0].statistic, plan[0].epsilon
-    ('names', 'mtv_r', 0.24)
+    ('names', 'mtv_r', 0.141)
     >>> all(row.error <= 0.1 for row in plan)
     True
     """

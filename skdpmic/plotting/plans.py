@@ -161,7 +161,7 @@ class PlanDisplay(Display):
         >>> from skdpmic.plotting import PlanDisplay
         >>> display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.1, 1))
         >>> display.enough
-        [12000, 1200]
+        [7050, 705]
         """
         release = _check(k, statistic, release, show, usable)
         usable = _USABLE[show] if usable is None else usable

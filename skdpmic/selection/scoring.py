@@ -177,7 +177,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         >>> from skdpmic import DPMICSelector
         >>> plan = DPMICSelector(k=5, epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1)).plan(10_000, 100)
         >>> plan[0].statistic, round(plan[0].error, 2), plan[1].release, plan[1].statistic, round(plan[1].error, 3)
-        ('mic_r', 0.88, 'names', 'mtv_r', 0.024)
+        ('mic_r', 0.88, 'names', 'mtv_r', 0.014)
         """
         self._check_parameters()
         if asks_for_data(self.classes):
