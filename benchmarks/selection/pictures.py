@@ -7,7 +7,7 @@ from benchmarks.selection.no_functions import R2_OF_LINES, mixture_of
 from benchmarks.selection.no_functions import SHAPES as NO_FUNCTIONS
 from benchmarks.selection.relationships import N_TRUE, draw_given_target
 from benchmarks.selection.statistics import NOTHING_KNOWN
-from benchmarks.selection.ways import COUNTS, EVEN, GAUSSIAN, SUPPORT
+from benchmarks.selection.ways import COUNTS, CUBE, EVEN, GAUSSIAN, SUPPORT
 
 # Grids in strong colours, ranks of any shape in warm ones, what looks for a trend in green and grey.
 STYLES = {
@@ -22,7 +22,13 @@ STYLES = {
     "Spearman": {"color": "tab:green", "linestyle": ":"},
     "covariance": {"color": "tab:gray", "linestyle": "--"},
 }
-MECHANISM_COLOURS = {SUPPORT: "tab:blue", GAUSSIAN: "tab:green", EVEN: "tab:orange", COUNTS: "tab:red"}
+MECHANISM_COLOURS = {
+    SUPPORT: "tab:blue",
+    GAUSSIAN: "tab:green",
+    CUBE: "tab:purple",
+    EVEN: "tab:orange",
+    COUNTS: "tab:red",
+}
 LABELS = {GAUSSIAN: "gaussian, δ = 1e-6"}
 
 # --- Recall -----------------------------------------------------------------------------------------------------------
@@ -36,6 +42,37 @@ def draw_recall(summary, path):
             _line(axes, cell, score, SUPPORT, score, **style)
         _finish(axes, N_TRUE / d)
     _finish_figure(figure, "share of the true features found, names only; bars: standard error over tables", path)
+
+
+# Of Okabe and Ito, whose colours are told apart without red or green.
+CURVES = {
+    "MTVr": "#000000",
+    NOTHING_KNOWN: "#56B4E9",
+    "Chatterjee": "#E69F00",
+    "Kendall": "#009E73",
+    "MICr, corrected": "#CC79A7",
+}
+
+
+def draw_curves(summary, path, d=100):
+    """Recall against rows times epsilon, by support, for all numbers of rows together, with bands of two errors."""
+    rows = _where(summary, d=d, mechanism=SUPPORT)
+    rows = rows.assign(budget=(rows["n"] * rows["epsilon"]).round(6), square=rows["recall se"] ** 2)
+    figure = Figure(figsize=(8, 4.4), layout="constrained")
+    axes = figure.subplots()
+    for score, colour in CURVES.items():
+        groups = _where(rows, score=score).groupby("budget")
+        found, error = groups["recall"].mean(), np.sqrt(groups["square"].sum()) / groups["recall"].count()
+        axes.fill_between(found.index, found - 2 * error, found + 2 * error, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(found.index, found, color=colour, marker="o", markersize=3)
+        at = np.exp(np.interp(0.5, found, np.log(found.index)))
+        axes.annotate(score, (at, 0.5), (6, -4), textcoords="offset points", color=colour, fontsize=9)
+    axes.set(
+        xscale="log", xlim=(20, 30_000), ylim=(0, 1.02), xlabel="rows · ε", ylabel="share of the true features found"
+    )
+    axes.grid(alpha=0.3)
+    figure.suptitle(f"names of 5 of {d} features; bands: two standard errors", fontsize=11)
+    figure.savefig(path, dpi=110)
 
 
 def draw_mechanisms(summary, first, path):

@@ -5,12 +5,15 @@ import pandas
 
 from benchmarks.selection import no_functions, pictures
 from benchmarks.selection.relationships import NAMES, SHAPES
-from benchmarks.selection.statistics import STATISTICS
-from benchmarks.selection.ways import EVEN, GAUSSIAN, SUPPORT
+from benchmarks.selection.statistics import NOTHING_KNOWN, STATISTICS
+from benchmarks.selection.ways import CUBE, EVEN, GAUSSIAN, SUPPORT
 
 WAY = ["score", "mechanism", "epsilon"]
 FIRST = next(iter(STATISTICS))  # the one that all others are compared with
-COMPARED = [(FIRST, SUPPORT), (FIRST, GAUSSIAN), (FIRST, EVEN), *((score, SUPPORT) for score in list(STATISTICS)[1:])]
+COMPARED = [
+    *((FIRST, mechanism) for mechanism in (SUPPORT, GAUSSIAN, CUBE, EVEN)),
+    *((score, SUPPORT) for score in list(STATISTICS)[1:]),
+]
 MISSING = "--"
 
 
@@ -35,6 +38,7 @@ def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, of_tab
     tables = saved(tables, output / "tables.csv")
     (output / "tables.md").write_text(markdown(summary, leads, monotone, no_function, wide, tables), encoding="utf-8")
     pictures.draw_recall(summary, output / "scores.png")
+    pictures.draw_curves(summary, output / "curves.png")
     pictures.draw_mechanisms(summary, FIRST, output / "mechanisms.png")
     pictures.draw_shapes(summary, SHAPES, n, d, output / "shapes.png")
     pictures.draw_by_name(one, NAMES, n, d, output / "by_relationship.png")
@@ -98,7 +102,7 @@ def markdown(summary, leads, monotone, no_function, wide, tables):
 
 
 def first_and_best_table(summary):
-    """Recall of FIRST by support, and of the best other, for each number of records and of features, and epsilon."""
+    """Recall of FIRST by support, and of the best rival, for each number of records and of features, and epsilon."""
     rows = where(summary, mechanism=SUPPORT)
     epsilons = sorted(set(rows["epsilon"]))
     body = []
@@ -109,7 +113,7 @@ def first_and_best_table(summary):
 
 def _first_and_best(cell):
     recall = cell.set_index("score")["recall"]
-    others = recall.drop(FIRST)
+    others = recall.drop([FIRST, NOTHING_KNOWN])
     return f"{recall[FIRST]:.2f} ({others.idxmax()} {others.max():.2f})"
 
 

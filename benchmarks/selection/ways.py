@@ -11,7 +11,7 @@ from benchmarks.selection.statistics import STATISTICS, target_of
 from benchmarks.store import seed_of
 from skdpmic import DPMICScorer, PrivacyLeakWarning
 from skdpmic.privacy.composition import divided
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism, grid_sensitivity
+from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.kinds import OF_TARGET
@@ -22,9 +22,9 @@ NOT_PRIVATE = np.inf
 _TARGETS = 24_000  # records, over those of a table: how often what is learnt of its target is drawn
 _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivity
 
-# What hides the scores: names of the k best by one-shot noise (PrivateSelectKBest), all scores with Laplace or with
-# Gaussian noise, all tables of counts with noise.
-SUPPORT, EVEN, GAUSSIAN, COUNTS = "support", "even split", "gaussian", "geometric"
+# What hides the scores: names of the k best by one-shot noise (PrivateSelectKBest), all scores with Laplace noise, with
+# noise in a cube or with Gaussian noise, all tables of counts with noise.
+SUPPORT, EVEN, CUBE, GAUSSIAN, COUNTS = "support", "even split", "k-norm", "gaussian", "geometric"
 REFERENCES = "references"  # what is no private statistic: scores of scikit-learn, and other choices
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ class Scores:
         self._most_targets = most_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
-        self.of_target = OF_TARGET if _learns(self._grid(1.0)) else Fraction(0)  # of epsilon
+        self.of_target = OF_TARGET if learns(self._grid(1.0)) else Fraction(0)  # of epsilon
 
     def of(self, epsilon_per_score, n_features=None, epsilon_of_target=np.inf):
         """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score: (n_features,).
@@ -59,7 +59,7 @@ class Scores:
         Where something is learnt of the target with noise, of several draws of it: (n_draws, n_features).
         """
         grid = self._grid(epsilon_per_score)
-        if not _learns(grid):
+        if not learns(grid):
             return self._on(grid, n_features)
         scores = [self._on(learnt, n_features) for learnt in self._learnt(grid, epsilon_of_target)]
         return scores[0] if len(scores) == 1 else np.array(scores)
@@ -87,7 +87,8 @@ class Scores:
         return self._statistic.grid(self.n, epsilon_per_score, self.n_classes)
 
 
-def _learns(grid):
+def learns(grid):
+    """Whether a grid is a measure that has something to learn of the target first."""
     return getattr(grid, "learns", False)
 
 
@@ -111,7 +112,7 @@ def mutual_information(table):
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
-def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, GAUSSIAN, EVEN)):
+def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, GAUSSIAN, CUBE, EVEN)):
     """All ways to hide one statistic in a choice of k of d features.
 
     Yields
@@ -141,6 +142,8 @@ def epsilon_per_score(mechanism, epsilon, k, d):
         return OneShotTopK.epsilon_per_score(epsilon, k)
     if mechanism == EVEN:
         return epsilon / d
+    if mechanism == CUBE:
+        return KNormMechanism.epsilon_per_score(epsilon, 0.0, d)
     return GaussianMechanism.epsilon_per_score(epsilon, DELTA, d)
 
 
@@ -151,6 +154,8 @@ def noise_scale(mechanism, epsilon, k, d, sensitivity):
         return OneShotTopK.for_budget(epsilon, k, steps).noise_scale
     if mechanism == EVEN:
         return LaplaceMechanism.for_budget(epsilon, 0.0, d, steps).noise_scale
+    if mechanism == CUBE:
+        return KNormMechanism.for_budget(epsilon, 0.0, d, steps).scale * GRID
     return GaussianMechanism.for_budget(epsilon, DELTA, d, steps).noise_scale
 
 
@@ -165,6 +170,10 @@ def choose(values, k, mechanism, scale, random):
     A simulation: noise in floating point has the law of the exact noise up to its grid, and takes no time. It is not
     private. Without noise, equal scores are in random order.
     """
-    laws = {SUPPORT: random.exponential, EVEN: random.laplace, GAUSSIAN: random.normal}
+
+    def in_cube(scale, size):
+        return random.gamma(size[1] + 1, scale, (size[0], 1)) * random.uniform(-1, 1, size)
+
+    laws = {SUPPORT: random.exponential, EVEN: random.laplace, CUBE: in_cube, GAUSSIAN: random.normal}
     scale, law = (scale, laws[mechanism]) if scale > 0 else (_ROUNDING_ERROR, random.normal)
     return np.argpartition(-values - law(scale=scale, size=values.shape), k - 1, axis=1)[:, :k]
