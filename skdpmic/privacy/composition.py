@@ -103,6 +103,7 @@ def epsilon_within(rho, delta):
     return epsilon
 
 
+@lru_cache(maxsize=256)
 def divided(epsilon, delta, share):
     """A budget in two parts, for two releases that together cost no more.
 

@@ -141,9 +141,7 @@ class CountsScorer:
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._k_max = max((side.k_max for side in self._bisections), default=0)
-        k = np.arange(2, self._k_max + 3)  # with the two lengths that mean nothing
-        constants = [self._constants(side, k) for side in self._bisections]
-        self._of_bisections = [np.array(each) for each in zip(*constants, strict=True)]
+        self._of_bisections = self._constants_of_bisections()
         self._others = [
             (side, np.array(side.groups), _of_groups(side), self._constants(side, np.arange(2, side.k_max + 1)))
             for side in family.sides
@@ -156,6 +154,15 @@ class CountsScorer:
     def _constants(self, side, k):
         """What the length of a path of k pieces is multiplied by, and what is taken off."""
         return self._per_length(side, k), self.offsets(side, k)
+
+    def _constants_of_bisections(self):
+        """The same for all of these at once, and for two lengths more, which mean nothing."""
+        k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # which does not depend on k there
+        units = np.array([self._n if side.margins is None else UNITS for side in self._bisections])
+        limits = np.array([side.k_max for side in self._bisections])
+        offsets = self._by_chance(k, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
+        offsets = np.where(k <= limits[:, np.newaxis], offsets / nu, np.inf)
+        return 1 / (2 * self._n * units[:, np.newaxis] * nu), offsets
 
     def _per_length(self, side, k):
         units = self._n if side.margins is None else UNITS

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ class Family:
         """
         return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
 
-    @property
+    @cached_property
     def knows_margins(self):
         """Whether the share of any side is known."""
         return any(side.margins is not None for side in self.sides)
@@ -109,6 +110,8 @@ class Family:
         """
         if side.margins is not None:
             return np.full(np.shape(k), 1 - min(side.margins) / UNITS)
+        if side.n_groups == 2:
+            return np.full(np.shape(k), 1.0 if self.knows_margins else 0.5)
         return largest_variation(side.n_groups, k) * (2 if self.knows_margins else 1)
 
 
