@@ -177,23 +177,21 @@ def equal_parts(values, bounds, n_parts):
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
     take values outside.
     """
-    return locate(values, _edges(np.array(bounds, dtype=np.float64), n_parts), *bounds)
+    return locate(values, _edges(bounds, n_parts), *bounds)
 
 
 def parts_and_missing(values, bounds, n_parts):
     """The same, and how many values are missing, NaN; these are in the part after the last one."""
-    parts, n_missing = parts_of_each([values], [bounds], n_parts)
+    parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
     return parts[0], n_missing[0]
 
 
 def parts_of_each(columns, bounds, n_parts):
-    """The same of several columns of one length: (n_columns, n_samples), and (n_columns,)."""
-    bounds = np.array(bounds, dtype=np.float64)
-    edges = _edges(bounds.T[..., np.newaxis], n_parts)
-    return locate_each(columns, np.column_stack([edges, np.full(len(edges), np.nan)]), bounds)
+    """The same of several columns of one length, whose bounds are tuples: (n_columns, n_samples), and (n_columns,)."""
+    different = {pair: np.append(_edges(pair, n_parts), np.nan) for pair in set(bounds)}  # mostly few
+    return locate_each(columns, np.array([different[pair] for pair in bounds]), np.array(bounds, dtype=np.float64))
 
 
 def _edges(bounds, n_parts):
-    """Of shape (n_parts - 1,), or a row for each of several bounds, whose ends are columns."""
-    lo, hi = bounds
+    lo, hi = float(bounds[0]), float(bounds[1])
     return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)

@@ -134,9 +134,9 @@ class CountsScorer:
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
         self._bisections = [side for side in family.sides if side.n_groups == 2]
-        groups = [side.groups for side in self._bisections]
-        self._groups = np.array(groups, dtype=np.int64).reshape(-1, family.n_columns)
-        self._margins = np.array([_of_line(side) for side in self._bisections], dtype=np.int64).reshape(-1, 2)
+        lines = [_smaller_group(side) for side in self._bisections]
+        self._groups = np.array([line[0] for line in lines], dtype=np.int64).reshape(-1, family.n_columns)
+        self._margins = np.array([line[1] for line in lines], dtype=np.int64).reshape(-1, 2)
         self._sizes = np.array([side.size for side in self._bisections])
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
@@ -238,9 +238,15 @@ def _steps(in_groups, margins, units, of_code):
     return units[:, np.newaxis] * in_groups - np.outer(margins, of_code)
 
 
-def _of_line(side):
-    """The share of group 1, and the units that it is a part of; two zeros for that of the table."""
-    return (side.margins[1], UNITS) if side.margins else (0, 0)
+def _smaller_group(side):
+    """Which columns are in the group of fewer of them, which takes the least to add up, and what is known of its share.
+
+    The walk against the other group is the same but for its sign. Of the share, the units that it is a part of are
+    told, too; two zeros stand for that of the table.
+    """
+    one = int(2 * sum(side.groups) <= len(side.groups))
+    columns = [int(group == one) for group in side.groups]
+    return columns, ((side.margins[one], UNITS) if side.margins else (0, 0))
 
 
 def _of_groups(side):

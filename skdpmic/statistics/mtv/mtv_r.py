@@ -37,8 +37,8 @@ class _Target:
         """The same of several features, at once where they are numbers: a list."""
         scores, are_numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
         if are_numbers:
-            bounds = [scales[j] for j in are_numbers]
-            tables = self._grids.tables([X[j] for j in are_numbers], bounds, self._columns)
+            numbers = X if len(are_numbers) == len(scales) else [X[j] for j in are_numbers]
+            tables = self._grids.tables(numbers, [scales[j] for j in are_numbers], self._columns)
             scores = dict(zip(are_numbers, self._scorer.of_tables(tables).tolist(), strict=True))
         return [scores[j] if j in scores else self.score(X[j], scale) for j, scale in enumerate(scales)]
 
