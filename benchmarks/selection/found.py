@@ -41,14 +41,14 @@ N_NOISE = 42
 ON_TARGET = (7.5, 15, 30, 60, 120, 480)  # n times the epsilon of the target
 
 
-def scores_of_table(n, seed, n_classes, n_noise=N_NOISE, names=tuple(STATISTICS)):
+def scores_of_table(n, seed, n_classes, n_noise=N_NOISE, names=tuple(STATISTICS), n_targets=8):
     """Scores of true and of noise features of one table, by statistic and what is spent on the target: two arrays."""
     pool = make_pool(n, seed, n_noise)
     if n_classes is not None:
         classes = np.minimum((pool.y * n_classes).astype(np.int64), n_classes - 1)
         pool = pool._replace(y=classes, target_bounds=None, n_classes=n_classes)
     for name in names:
-        of_pool = Scores(pool, STATISTICS[name], seed, most_targets=1)
+        of_pool = Scores(pool, STATISTICS[name], seed, n_targets)
         for on_target in ON_TARGET if of_pool.of_target else (None,):  # no grid depends on epsilon here
             scores = np.atleast_2d(of_pool.of(1.0, None, Fraction(on_target or 1) / n))
             if on_target is not None:
@@ -65,7 +65,7 @@ def mean_of_each_share(scores):
 
 def rows(n, n_classes, names):
     """Rows of the file for one number of records, one kind of target, and some statistics."""
-    true, noise = defaultdict(list), defaultdict(list)
+    true, noise, n_targets = defaultdict(list), defaultdict(list), min(-(-200 // TABLES[n]), 8)
     for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
         for key, of_true, of_noise in scores_of_table(
             n, 1_000_000 * (n_classes or 1) + n + repeat, n_classes, names=names

@@ -40,15 +40,15 @@ class Scores:
         A key of STATISTICS.
     seed : int
         For the order of equal values, and what is learnt of the target.
-    most_targets : int, default=8
-        How often that is drawn; less often where records are many.
+    n_targets : int, default=None
+        How often that is drawn: by default up to 8 times, less often where records are many.
     """
 
-    def __init__(self, table, statistic, seed, most_targets=8):
+    def __init__(self, table, statistic, seed, n_targets=None):
         self.n, self.n_classes = len(table.y), table.n_classes
         self._table = table._replace(X=np.asfortranarray(table.X))
         self._statistic = STATISTICS[statistic]
-        self._most_targets = most_targets
+        self._n_targets = int(np.clip(_TARGETS // self.n, 1, 8)) if n_targets is None else n_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
         self.of_target = OF_TARGET if learns(self._grid(1.0)) else Fraction(0)  # of epsilon
@@ -65,8 +65,8 @@ class Scores:
         return scores[0] if len(scores) == 1 else np.array(scores)
 
     def _learnt(self, measure, epsilon):
-        """The measure with what epsilon tells of the target, several times: fewer where records are many."""
-        n_draws = 1 if epsilon == np.inf else int(np.clip(_TARGETS // self.n, 1, self._most_targets))
+        """The measure with what epsilon tells of the target, several times."""
+        n_draws = 1 if epsilon == np.inf else self._n_targets
         target, bounds = target_of(self._table), self._table.target_bounds
         counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
         return [measure.learnt(counts, bounds, epsilon, source) for _ in range(n_draws)]

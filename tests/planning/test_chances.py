@@ -2,6 +2,8 @@
 
 import csv
 import math
+from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from scipy import stats
 from skdpmic import plan_release
 from skdpmic.planning.chances import SHARES, TABLE, chance_chosen, miss_probability, share_found
 from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
@@ -135,12 +137,12 @@ def test_what_was_not_simulated_is_not_stated():
 
 
 def fresh_scores(n, n_noise, n_classes, n_tables, seed):
-    """Scores without noise of new tables, by statistic: (true, noise) of each table."""
+    """Scores without noise of new tables, by statistic and what is spent on the target: (true, noise) of each table."""
     found = pytest.importorskip("benchmarks.selection.found")
-    tables = {name: [] for name in STATISTICS}
+    tables = defaultdict(list)
     for repeat in range(n_tables):
-        for name, true, noise in found.scores_of_table(n, seed + repeat, n_classes, n_noise):
-            tables[name].append((true, noise))
+        for key, true, noise in found.scores_of_table(n, seed + repeat, n_classes, n_noise):
+            tables[key].append((true, noise))
     return tables
 
 
@@ -154,7 +156,7 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
     assert {row.mechanism for row in rows} == {"laplace", "gaussian", "k-norm", "one-shot", "exponential"}
     for row in rows:
         mechanism, shares = rebuilt(row, None)[1], []
-        for true, noise in tables[row.statistic] * 12:
+        for true, noise in tables[row.statistic, None] * 12:
             released = mechanism.release(np.concatenate([random.choice(true, 10, replace=False), noise]), source)
             chosen = released if row.release == "names" else released[1][:10]
             shares.append(np.mean(chosen < 10))
@@ -167,10 +169,10 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
 def test_the_table_of_scores_is_what_its_command_makes(n, n_classes):
     found = pytest.importorskip("benchmarks.selection.found")
     with TABLE.open(encoding="utf-8") as file:
-        kept = [row for row in csv.reader(file) if row[1:3] == [str(n_classes or 0), str(n)]]
-    made = [list(map(str, row)) for row in found.rows(n, n_classes)]
-    assert [row[:4] for row in made] == [row[:4] for row in kept]
-    values = (np.array([row[4:] for row in rows], dtype=float) for rows in (made, kept))
+        kept = [row for row in csv.reader(file) if row[1::2][:2] == [str(n_classes or 0), str(n)]]
+    made = [list(map(str, row)) for row in found.rows(n, n_classes, list(found.STATISTICS))]
+    assert [row[:5] for row in made] == [row[:5] for row in kept]
+    values = (np.array([row[5:] for row in rows], dtype=float) for rows in (made, kept))
     np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-6)  # the digits that are kept
 
 
@@ -188,7 +190,7 @@ def test_the_table_of_scores_is_what_its_command_makes(n, n_classes):
 def test_the_share_stated_is_within_five_hundredths_of_simulations_off_the_table(n, d, k, n_tables, n_classes):
     # Standard errors over tables are below 0.015.
     random = np.random.default_rng(4)
-    for statistic, tables in fresh_scores(n, d - k, n_classes, n_tables, seed=2 * 10**9).items():
+    for (statistic, on_target), tables in fresh_scores(n, d - k, n_classes, n_tables, seed=2 * 10**9).items():
         for make_law in LAWS.values():
             for scale in (0.003, 0.01, 0.03, 0.1, 0.3):
                 law = make_law(scale=scale)
@@ -196,26 +198,31 @@ def test_the_share_stated_is_within_five_hundredths_of_simulations_off_the_table
                     share_in_trials(random.permuted(np.tile(true, (100, 1)), axis=1)[:, :k], noise, k, law, 100, random)
                     for true, noise in tables
                 ]
-                assert np.mean(shares) == pytest.approx(share_found(statistic, n, n_classes, d, k, law), abs=0.05)
+                said = share_found(statistic, n, n_classes, d, k, law, on_target or math.inf)
+                assert np.mean(shares) == pytest.approx(said, abs=0.05)
 
 
 @pytest.mark.slow
 def test_the_share_stated_is_that_of_every_cell_of_the_choice_benchmark():
     found, ways = (pytest.importorskip(f"benchmarks.selection.{name}") for name in ("found", "ways"))
+    releases = {
+        ways.SUPPORT: lambda epsilon, d: partial(BestFeatures, epsilon, 0.0, 5),
+        ways.EVEN: lambda epsilon, d: partial(NoisyScores, epsilon, 0.0, LaplaceMechanism, d),
+        ways.CUBE: lambda epsilon, d: partial(NoisyScores, epsilon, 0.0, KNormMechanism, d),
+        ways.GAUSSIAN: lambda epsilon, d: partial(NoisyScores, epsilon, ways.DELTA, GaussianMechanism, d),
+    }
     names = {label: name for name, label in found.STATISTICS.items()}
     results = Path(found.__file__).parent / "results" / "relationships.csv"
     n_cells = 0
     with results.open(encoding="utf-8") as file:
         for cell in csv.DictReader(file):
-            if cell["score"] in names and cell["mechanism"] in (ways.SUPPORT, ways.EVEN, ways.GAUSSIAN):
+            if cell["score"] in names and cell["mechanism"] in releases:
                 n, d, epsilon, statistic = int(cell["n"]), int(cell["d"]), float(cell["epsilon"]), names[cell["score"]]
-                way = {
-                    ways.SUPPORT: BestFeatures(epsilon, 0.0, 5),
-                    ways.EVEN: NoisyScores(epsilon, 0.0, LaplaceMechanism, d),
-                    ways.GAUSSIAN: NoisyScores(epsilon, ways.DELTA, GaussianMechanism, d),
-                }[cell["mechanism"]]
+                way = releases[cell["mechanism"]](epsilon, d)(learns=statistic == "mtv_r")
                 measure = way.measure(statistic_named(statistic, "miller-madow"), "auto", "auto", n, None)
                 law = way.mechanism(measure, Shape(n, [(0.0, 1.0)] * d)).law
-                assert share_found(statistic, n, None, d, 5, law) == pytest.approx(float(cell["recall"]), abs=0.05)
+                on_target = n * float(way.epsilon_of_target) or math.inf
+                said = share_found(statistic, n, None, d, 5, law, on_target)
+                assert said == pytest.approx(float(cell["recall"]), abs=0.05)
                 n_cells += 1
-    assert n_cells == 1890
+    assert n_cells == 2520
