@@ -67,6 +67,7 @@ def rows(n, n_classes, names):
     """Rows of the file for one number of records, one kind of target, and some statistics."""
     true, noise, n_targets = defaultdict(list), defaultdict(list), min(-(-200 // TABLES[n]), 8)
     for repeat in tqdm(range(TABLES[n]), desc=f"{n_classes} classes, {n:,} records", disable=None):
+        seed = 1_000_000 * (n_classes or 1) + n + repeat
         for key, of_true, of_noise in scores_of_table(n, seed, n_classes, names=names, n_targets=n_targets):
             true[key].append(of_true)
             noise[key].append(of_noise)
