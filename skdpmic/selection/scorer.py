@@ -63,7 +63,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     ----------
     statistic : str, default="mic_r"
         What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r",
-        :func:`mtv_r`, uses total variation instead, and also finds dependence of any shape, at about a fifth of the
+        :func:`mtv_r`, uses total variation instead, and also finds dependence of any shape, at about a sixth of the
         epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions, "distance_correlation"
         both, less sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, ignore `B` and `c`,
         and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the

@@ -58,7 +58,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         How many features to keep; at least 1. The noise grows with it.
     statistic : str, default="mtv_r"
         What a score is, always in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation, and finds dependence of any
-        shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about five times the epsilon. "kendall"
+        shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about six times the epsilon. "kendall"
         and "spearman" find monotonic trends, "chatterjee" finds functions, "distance_correlation" both, less
         sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, and cannot be scored from
         chunks, sketches or dask collections. Kendall and Spearman allow two classes, the other two any number, in
