@@ -64,9 +64,8 @@ def draw_curves(summary, path, d=100):
         groups = _where(rows, score=score).groupby("budget")
         found, error = groups["recall"].mean(), np.sqrt(groups["square"].sum()) / groups["recall"].count()
         axes.fill_between(found.index, found - 2 * error, found + 2 * error, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(found.index, found, color=colour, marker="o", markersize=3)
-        at = np.exp(np.interp(0.5, found, np.log(found.index)))
-        axes.annotate(score, (at, 0.5), (6, -4), textcoords="offset points", color=colour, fontsize=9)
+        axes.plot(found.index, found, color=colour, marker="o", markersize=3, label=score)
+    axes.legend(loc="lower right")
     axes.set(
         xscale="log", xlim=(20, 30_000), ylim=(0, 1.02), xlabel="rows · ε", ylabel="share of the true features found"
     )
