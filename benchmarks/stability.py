@@ -2,7 +2,7 @@
 
 The results are in docs/how_to/planning.md.
 
-Scores of MTVr without noise are known here. Noise is drawn, frequencies are computed from the noisy scores and compared
+Scores of MTVr without noise are known here, of targets of which nothing is learnt. Noise is drawn, frequencies are computed from the noisy scores and compared
 with how often each feature is chosen, given the scores without noise. A minute on one core.
 """
 
@@ -12,8 +12,10 @@ import numpy as np
 import pandas
 
 from benchmarks.selection.relationships import NAMES, make_pool
+from benchmarks.selection.statistics import NOTHING_KNOWN
 from benchmarks.selection.ways import Scores
-from skdpmic.plotting.choices import NoisyScores, frequencies_of_choice
+from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
+from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 
 RESULT = Path(__file__).parent / "results" / "stability.csv"
 N_TABLES, N_DRAWS, N_SIMULATIONS, N_CHOICES = 20, 10, 500, 2000
@@ -61,7 +63,7 @@ def run(n_tables=N_TABLES):
 def _scores(n_true, d, n, seed):
     """Scores without noise of some true features and others, and their sensitivity."""
     pool = make_pool(n, seed, d - n_true)
-    scores = Scores(pool, "MTVr", seed)
+    scores = Scores(pool, NOTHING_KNOWN, seed)
     true = np.random.default_rng(seed).choice(len(NAMES), n_true, replace=False)
     return np.append(scores.of(np.inf)[true], scores.of(np.inf)[len(NAMES) :]), scores.sensitivity(np.inf)
 
@@ -73,7 +75,7 @@ def _said_and_chosen(scores, sensitivity, epsilon, random):
     for _ in range(N_DRAWS):
         released = np.clip(scores + random.laplace(scale=scale, size=len(scores)), 0, 1)
         seed = int(random.integers(2**31))
-        fitted = NoisyScores(released, 0.0, scale, epsilon, 0.0)
+        fitted = ReleasedScores(released, 0.0, LaplaceMechanism(round(scale / GRID)), epsilon, 0.0)
         said = frequencies_of_choice(fitted, epsilons, K, "scores", N_SIMULATIONS, seed)
         for i, times in enumerate(TIMES):
             plugged_in, chosen = (_chosen(values, scale / times, random) for values in (released, scores))
