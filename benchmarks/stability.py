@@ -2,8 +2,9 @@
 
 The results are in docs/how_to/planning.md.
 
-Scores of MTVr without noise are known here, of targets of which nothing is learnt. Noise is drawn, frequencies are computed from the noisy scores and compared
-with how often each feature is chosen, given the scores without noise. A minute on one core.
+Scores of MTVr without noise are known here, of targets of which nothing is learnt. Noise is drawn, frequencies are
+computed from the noisy scores and compared with how often each feature is chosen, given the scores without noise. A
+minute on one core.
 """
 
 from pathlib import Path

@@ -90,8 +90,11 @@ class LedgerEntry(NamedTuple):
 
     @property
     def released(self) -> str:
-        """What was released, as "kendall, names of 5 of 100, one-shot"; empty if nothing of that was written."""
-        target = self.epsilon_of_target and f"epsilon {self.epsilon_of_target:.3g} of it on the target"
+        """What was released, as "mtv_r, names of 5 of 100, one-shot, target 0.075"; empty if nothing was written.
+
+        The last is the part of epsilon that was spent on the target.
+        """
+        target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
         return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part)
 
     def __str__(self) -> str:

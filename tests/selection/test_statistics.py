@@ -218,7 +218,7 @@ def test_the_cost_is_the_same_whatever_the_statistic(name, tmp_path):
     scorer.fit(*table())
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.n, entry.d) == (0.25, N, D)
-    target = ", epsilon 0.0375 of it on the target" if name == "mtv_r" else ""
+    target = ", target 0.0375" if name == "mtv_r" else ""
     assert str(entry) == f"DPMICScorer, {name}, scores of {D}, laplace{target}"
     assert scorer.privacy_spent_ == (0.25, 0.0)
     search = GridSearchCV(make_pipeline(scorer, LinearRegression()), {"linearregression__fit_intercept": [True]}, cv=2)
