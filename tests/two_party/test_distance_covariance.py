@@ -20,6 +20,7 @@ from skdpmic.two_party.distance_correlation import (
 )
 from skdpmic.two_party.reports import ReportedColumn
 from skdpmic.two_party.response_noise import inverse_response_matrix, randomized_response
+from tests.processes import of_dcor
 
 
 def naive(A, B):
@@ -88,15 +89,14 @@ def test_records_that_are_counted_together_count_as_one_by_one():
 
 
 @pytest.mark.slow  # importing dcor takes seconds
-@pytest.mark.xdist_group("dcor")
-def test_without_noise_it_is_that_of_dcor():
-    dcor = pytest.importorskip("dcor", reason="an implementation of somebody else")
+def test_without_noise_it_is_that_of_dcor(tmp_path):
     rng = np.random.default_rng(0)
     column = ReportedColumn("x", Range(0.0, 1.0), 6, False)
     x, y = rng.random(500), rng.normal(size=500)
     parts = np.minimum((6 * x).astype(int), 5)
     found = distance_covariance(parts, Numbers(y + x), np.ones(500), part_distances(column)).value
-    assert found == pytest.approx(dcor.u_distance_covariance_sqr((parts + 0.5) / 6, y + x, method="naive"), rel=1e-10)
+    (expected,) = of_dcor("u_distance_covariance_sqr", [((parts + 0.5) / 6, y + x)], tmp_path)
+    assert found == pytest.approx(expected, rel=1e-10)
 
 
 # --- Unbiased (docs/theory/two_parties.md, Theorem 2) -----------------------------------------------------------------

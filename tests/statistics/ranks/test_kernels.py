@@ -30,6 +30,7 @@ from tests.naive_ranks import (
     naive_strict_ranks,
     naive_tau,
 )
+from tests.processes import of_dcor
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="too long for uncompiled code")
 
@@ -145,16 +146,15 @@ def test_chatterjee_is_that_of_scipy_without_ties():
 
 
 @pytest.mark.slow  # importing dcor takes seconds
-@pytest.mark.xdist_group("dcor")
-@pytest.mark.parametrize("n", [2, 10, 300, 1000])
-def test_distance_correlation_is_that_of_the_ranks_by_dcor(n):
-    dcor = pytest.importorskip("dcor")
-    rng = np.random.default_rng(n)
-    for noise in (0.01, 0.3, 10):
-        x = rng.normal(size=n)
-        ranks = strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)
-        expected = dcor.distance_correlation(*(r.astype(float) for r in ranks), method="naive")  # it compiles no other
-        assert distance_correlation(*ranks) == pytest.approx(expected, abs=1e-9)
+def test_distance_correlation_is_that_of_the_ranks_by_dcor(tmp_path):
+    pairs = []
+    for n in (2, 10, 300, 1000):
+        rng = np.random.default_rng(n)
+        for noise in (0.01, 0.3, 10):
+            x = rng.normal(size=n)
+            pairs.append((strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)))
+    expected = of_dcor("distance_correlation", [[r.astype(float) for r in ranks] for ranks in pairs], tmp_path)
+    assert [distance_correlation(*ranks) for ranks in pairs] == pytest.approx(expected, abs=1e-9)
 
 
 # --- Large numbers ----------------------------------------------------------------------------------------------
