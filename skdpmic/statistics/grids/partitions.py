@@ -145,7 +145,7 @@ def _locate(columns, bounds, guarded, edges_before, cells, n_missing):
     """
     for j in range(len(columns)):
         values, edges, before, found = columns[j], guarded[j], edges_before[j], cells[j]
-        lo, hi = bounds[j]
+        lo, hi = bounds[j, 0], bounds[j, 1]
         n_buckets = np.uint64(len(before) - 1)
         per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
         # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
