@@ -157,7 +157,7 @@ MUTANTS = [
     Mutant("mtv_r_sensitivity", "2 / n", "1 / n", "statistics/mtv/test_margins.py::test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_records_on[a half]"),
     Mutant("mtv_r_sensitivity", "2 / n", "1.5 / n",
            "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a half, others at half weight]"),
-    Mutant("Family.normaliser", "2 if self.knows_margins else 1", "1",
+    Mutant("Family.normaliser", "1.0 if self.knows_margins else 0.5", "0.5",
            "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a half, others at half weight]"),
     Mutant("Family.normaliser", "1 - min(side.margins) / UNITS", "0.5",
            "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a quarter, others at half weight]"),

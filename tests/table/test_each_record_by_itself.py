@@ -335,7 +335,7 @@ LAZY = polars.DataFrame({"a": np.array(HALVES)[:, 0]}).lazy()
 
 @pytest.mark.parametrize("X", [HALVES, LAZY], ids=["list", "lazy"])
 def test_the_unit_of_one_date_changes_no_score(X):
-    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), target_bounds=DAYS, B=4, c=1)
+    scorer = DPMICScorer(epsilon=math.inf, bounds=(0, 1), target_bounds=DAYS, B=4, c=1, correction=None)
     for unit in UNITS[3:-1]:
         (score,) = scorer.fit(X, [FAR] * 50 + [NEAR] * 49 + [NEAR.astype(f"M8[{unit}]")]).scores_
         assert score == 1
