@@ -165,7 +165,7 @@ MUTANTS = [
            "statistics/mtv/test_mtv_r.py::test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions[3-known halves]"),
     Mutant("_fill_longest_on_lines", "low + last", "low",
            "statistics/mtv/test_mtv_r.py::test_paths_along_all_short_lines_are_the_longest_wherever_they_end"),
-    Mutant("_drop_close_pairs", "step <= before", "True",
+    Mutant("_drop_close_pairs", "step > before", "False",
            "statistics/mtv/test_mtv_r.py::test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference"),
     Mutant("CountsScorer._constants_of_bisections", "2 * per_length[:, 0]", "per_length[:, 0] / 8",
            "statistics/mtv/test_mtv_r.py::test_scores_are_those_of_paths_from_which_nothing_was_dropped"),

@@ -144,24 +144,21 @@ def _locate(columns, ranges, bounds, guarded, edges_before, cells, n_missing):
 
     ``edges_before[r, b]``, from zeros, becomes the number of edges of range r in the buckets before b.
     """
-    n_buckets = np.uint64(edges_before.shape[1] - 1)
-    last = n_buckets - 1.0
-    # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
-    for r in range(len(bounds)):
+    for j in range(len(columns)):
+        values, found = columns[j], cells[j]
+        r = ranges[j]
         edges, before = guarded[r], edges_before[r]
-        lo, hi = bounds[r]
-        per_unit = n_buckets / (hi - lo)
-        for i in range(np.uint64(len(edges) - 1)):
+        lo, hi = bounds[r, 0], bounds[r, 1]
+        n_buckets = np.uint64(len(before) - 1)
+        per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
+        # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
+        n_new = np.uint64(len(edges) - 1 if before[n_buckets] == 0 else 0)  # edges are counted once
+        for i in range(n_new):
             position = (edges[i] - lo) * per_unit
             bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
             before[bucket + np.uint64(1)] += np.uint32(1)
-        for bucket in range(n_buckets):
+        for bucket in range(n_buckets if n_new > 0 else np.uint64(0)):
             before[bucket + np.uint64(1)] += before[bucket]
-    for j in range(len(columns)):
-        values, found = columns[j], cells[j]
-        edges, before = guarded[ranges[j]], edges_before[ranges[j]]
-        lo, hi = bounds[ranges[j]]
-        per_unit = n_buckets / (hi - lo)
         for i in range(np.uint64(len(values))):
             position = (values[i] - lo) * per_unit
             bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)

@@ -174,7 +174,7 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
     int64 ndarray of shape (n_features, n_sides, k_max + 1)
         Two of the lengths in each row may mean nothing.
     """
-    longest_line = int(n_used.max(initial=0)) + 1
+    longest_line = int(n_used.max(initial=0)) + 2  # and room after its end
     line, best = np.empty(longest_line, dtype=np.int64), np.empty(longest_line, dtype=np.int64)
     lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
     least = np.zeros(len(bisections), dtype=np.int64) if least is None else least
@@ -259,13 +259,13 @@ def _drop_close_pairs(line, end, least):
     them is no longer than through a higher peak or a lower valley next to them.
     """
     last, one, two = np.uint64(1), np.uint64(1), np.uint64(2)
-    before, is_kept = abs(line[1] - line[0]), True
-    step = abs(line[two] - line[1]) if end > one else np.int64(0)
+    line[end + one] = line[end]  # no step is below that one
+    is_kept, before, step = True, abs(line[one] - line[0]), abs(line[two] - line[one])
     for t in range(one, end):
-        here, after = line[t], abs(line[t + two] - line[t + one]) if t + one < end else np.int64(-1)
-        is_close = (step <= least) & (step <= before) & (step < after)  # to the next point
+        here, after = line[t], abs(line[t + two] - line[t + one])
+        is_apart = (step > least) | (step > before) | (step >= after)  # from the next point
         line[last] = here
-        last += np.uint64(is_kept & (not is_close))
-        before, step, is_kept = step, after, not is_close
+        last += np.uint64(is_kept & is_apart)
+        is_kept, before, step = is_apart, step, after
     line[last] = line[end]
     return last
