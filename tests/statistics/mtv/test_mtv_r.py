@@ -61,6 +61,9 @@ def columns_of(kind, n, rng):
         return np.full(n, 0.3), np.full(n, 0.9)
     if kind == "outside":
         return 3 * rng.standard_normal((2, n))
+    if kind == "weak waves":
+        x = rng.random(n)
+        return x, (rng.random(n) + (rng.random(n) < 0.5 + 0.2 * np.sin(30 * x))) / 2
     return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many master parts without records
 
 
@@ -208,7 +211,7 @@ def test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference(offse
     assert is_shorter
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "weak waves"])
 @each("n", [2, 5, 60, 3000])
 @each("shares", ["unknown", "known", "classes"])
 def test_scores_are_those_of_paths_from_which_nothing_was_dropped(kind, n, shares, monkeypatch):
