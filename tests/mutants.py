@@ -167,8 +167,6 @@ MUTANTS = [
            "statistics/mtv/test_mtv_r.py::test_paths_along_all_short_lines_are_the_longest_wherever_they_end"),
     Mutant("_drop_close_pairs", "step > before", "False",
            "statistics/mtv/test_mtv_r.py::test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference"),
-    Mutant("CountsScorer._constants_of_bisections", "2 * per_length[:, 0]", "per_length[:, 0] / 8",
-           "statistics/mtv/test_mtv_r.py::test_scores_are_those_of_paths_from_which_nothing_was_dropped"),
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
            "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.5)",
            "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),
