@@ -165,6 +165,8 @@ MUTANTS = [
            "statistics/mtv/test_mtv_r.py::test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions[3-known halves]"),
     Mutant("_fill_longest_on_lines", "low + last", "low",
            "statistics/mtv/test_mtv_r.py::test_paths_along_all_short_lines_are_the_longest_wherever_they_end"),
+    Mutant("_drop_close_pairs", "step > before", "False",
+           "statistics/mtv/test_mtv_r.py::test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference"),
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
            "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.5)",
            "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),

@@ -249,16 +249,17 @@ def _bernoulli_exp(numerators, denominator, random_bytes):
     With trials of probability x/1, x/2, x/3, ... until the first failure, the number of successes is even
     with probability 1 - x + x**2/2! - ... = exp(-x).
     """
-    successes = np.zeros(len(numerators), dtype=np.int64)
+    is_even = np.ones(len(numerators), dtype=bool)
     running = np.arange(len(numerators))
     trial = 0
     while len(running):
         trial += 1
         success = uniform_below(denominator, len(running), random_bytes) < numerators[running]
-        success &= uniform_below(trial, len(running), random_bytes) == 0
+        if trial > 1:
+            success &= uniform_below(trial, len(running), random_bytes) == 0
         running = running[success]
-        successes[running] += 1
-    return successes % 2 == 0
+        is_even[running] = trial % 2 == 0
+    return is_even
 
 
 def _until_kept(propose, size):
@@ -278,10 +279,8 @@ def uniform_below(bound, size, random_bytes):
     if n_bits == 0:
         return np.zeros(size, dtype=np.int64)
     draws = _random_bits(n_bits, size, random_bytes)
-    too_large = np.flatnonzero(draws >= bound)
-    while len(too_large):
-        draws[too_large] = _random_bits(n_bits, len(too_large), random_bytes)
-        too_large = too_large[draws[too_large] >= bound]
+    while bound < 1 << n_bits and (n_too_large := np.count_nonzero(too_large := draws >= bound)):
+        draws[too_large] = _random_bits(n_bits, n_too_large, random_bytes)
     return draws
 
 
@@ -301,9 +300,9 @@ def _uniform_below_each(first, size, random_bytes):
 def _random_bits(n_bits, size, random_bytes):
     n_bytes = -(-n_bits // 8)
     if n_bits < 64:
-        padded = np.zeros((size, 8), dtype=np.uint8)
-        padded[:, :n_bytes] = np.frombuffer(random_bytes(n_bytes * size), dtype=np.uint8).reshape(size, n_bytes)
-        return padded.view("<i8").ravel() & np.int64((1 << n_bits) - 1)
+        # One begins every n_bytes; what is read of the next is masked.
+        data = random_bytes(n_bytes * size) + bytes(8 - n_bytes)
+        return np.ndarray(size, "<i8", data, strides=(n_bytes,)) & ((1 << n_bits) - 1)
     data = random_bytes(n_bytes * size)
     mask = (1 << n_bits) - 1
     words = [int.from_bytes(data[i : i + n_bytes], "little") & mask for i in range(0, len(data), n_bytes)]

@@ -56,10 +56,10 @@ def _ceilings(weights, losses, rate):
 
 def _exponentials(losses, rate):
     """``exp(-rate * loss)``, but for rounding: a product over the bits of each loss."""
-    product = np.ones(len(losses))
+    product, (_, above) = np.ones(len(losses)), exponential_bounds(rate, 128)
     for bit in range(int(losses.max()).bit_length()):
-        _, above = exponential_bounds(rate * 2**bit, 128)
         product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
+        above = -(-above * above >> 128)  # of the square, rounded up
     return product
 
 

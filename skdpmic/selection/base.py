@@ -154,7 +154,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     def _store(self, released, release, mechanism, measure, records):
         """Keep what was released, and the public numbers behind it."""
         vars(self).update(released)
-        self.privacy_spent_ = (release.cost.epsilon, release.cost.delta)
+        self.privacy_spent_ = release.cost[:2]
         public = (records.shape.n_groups, self.max_rows_per_group, self._broken_by())
         of_target = self._epsilon_of_target(release)
         self._terms = ReleaseTerms(self._computed, mechanism.name, *self.privacy_spent_, *public, of_target)

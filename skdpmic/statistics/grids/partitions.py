@@ -109,18 +109,19 @@ def locate_between(values, guarded, lo, hi):
 
     Returns also how many values are missing. These are in a cell of their own, after all others.
     """
-    cells, n_missing = locate_each([values], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
+    cells, n_missing = locate_each([values], [0], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
     return cells[0], n_missing[0]
 
 
-def locate_each(columns, guarded, bounds):
-    """The same of several columns of one length, each with its own edges, of which there are equally many.
+def locate_each(columns, ranges, guarded, bounds):
+    """The same of several columns of one length, each in one of some ranges, which have equally many edges.
 
     Parameters
     ----------
     columns : sequence of ndarrays of shape (n_samples,)
-    guarded : float64 ndarray of shape (n_columns, n_edges + 1)
-    bounds : float64 ndarray of shape (n_columns, 2)
+    ranges : sequence of int, of length n_columns
+    guarded : float64 ndarray of shape (n_ranges, n_edges + 1)
+    bounds : float64 ndarray of shape (n_ranges, 2)
 
     Returns
     -------
@@ -131,29 +132,32 @@ def locate_each(columns, guarded, bounds):
     columns.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
     n_edges = guarded.shape[1] - 1
     n_buckets = n_edges * min(max(2, columns.shape[1] // (16 * n_edges)), 8) + 1
-    edges_before = np.zeros((len(columns), n_buckets + 1), dtype=np.uint32)
+    edges_before = np.zeros((len(bounds), n_buckets + 1), dtype=np.uint32)
     cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
-    _locate(columns, bounds, guarded, edges_before, cells, n_missing)
+    _locate(columns, np.array(ranges), bounds, guarded, edges_before, cells, n_missing)
     return cells, n_missing
 
 
 @jit
-def _locate(columns, bounds, guarded, edges_before, cells, n_missing):
+def _locate(columns, ranges, bounds, guarded, edges_before, cells, n_missing):
     """Fill in `cells` and, from zeros, `n_missing`, of each column for itself.
 
-    ``edges_before[j, b]``, from zeros, becomes the number of edges of column j in the buckets before b.
+    ``edges_before[r, b]``, from zeros, becomes the number of edges of range r in the buckets before b.
     """
     for j in range(len(columns)):
-        values, edges, before, found = columns[j], guarded[j], edges_before[j], cells[j]
-        lo, hi = bounds[j, 0], bounds[j, 1]
+        values, found = columns[j], cells[j]
+        r = ranges[j]
+        edges, before = guarded[r], edges_before[r]
+        lo, hi = bounds[r, 0], bounds[r, 1]
         n_buckets = np.uint64(len(before) - 1)
         per_unit, last = n_buckets / (hi - lo), n_buckets - 1.0
         # Where a position is NaN -- of a NaN, and at lo where per_unit is infinite -- the first bucket is right, too.
-        for i in range(np.uint64(len(edges) - 1)):
+        n_new = np.uint64(len(edges) - 1 if before[n_buckets] == 0 else 0)  # edges are counted once
+        for i in range(n_new):
             position = (edges[i] - lo) * per_unit
             bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
             before[bucket + np.uint64(1)] += np.uint32(1)
-        for bucket in range(n_buckets):
+        for bucket in range(n_buckets if n_new > 0 else np.uint64(0)):
             before[bucket + np.uint64(1)] += before[bucket]
         for i in range(np.uint64(len(values))):
             position = (values[i] - lo) * per_unit
@@ -188,8 +192,9 @@ def parts_and_missing(values, bounds, n_parts):
 
 def parts_of_each(columns, bounds, n_parts):
     """The same of several columns of one length, whose bounds are tuples: (n_columns, n_samples), and (n_columns,)."""
-    different = {pair: np.append(_edges(pair, n_parts), np.nan) for pair in set(bounds)}  # mostly few
-    return locate_each(columns, np.array([different[pair] for pair in bounds]), np.array(bounds, dtype=np.float64))
+    number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of different ranges, mostly one
+    guarded = np.array([np.append(_edges(pair, n_parts), np.nan) for pair in number])
+    return locate_each(columns, [number[pair] for pair in bounds], guarded, np.array(list(number), dtype=np.float64))
 
 
 def _edges(bounds, n_parts):

@@ -16,6 +16,7 @@ from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_o
 from skdpmic.table.nominal import Nominal
 
 _UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
+_CLEARLY = 1 - 2.0**-10  # what is below is so by more than any rounding error
 _OF_AN_ERROR = 0.5  # of the noise in a known share, which all features show: it is to hide no other division
 
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
@@ -140,7 +141,7 @@ class CountsScorer:
         self._sizes = np.array([side.size for side in self._bisections])
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
-        self._k_max = max((side.k_max for side in self._bisections), default=0)
+        self._k_max = max((side.k_max for side in self._bisections), default=2)
         self._of_bisections = self._constants_of_bisections()
         self._others = [
             (side, np.array(side.groups), _of_groups(side), self._constants(side, np.arange(2, side.k_max + 1)))
@@ -156,13 +157,19 @@ class CountsScorer:
         return self._per_length(side, k), self.offsets(side, k)
 
     def _constants_of_bisections(self):
-        """The same for all of these at once, and for two lengths more, which mean nothing."""
+        """The same for all of these at once, and for two lengths more, which mean nothing.
+
+        And how much longer two pieces more have to make a path, halved, to be worth what is taken off for them; a third
+        one is added to two, of which a path of one piece is as good as any.
+        """
         k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # which does not depend on k there
         units = np.array([self._n if side.margins is None else UNITS for side in self._bisections])
         limits = np.array([side.k_max for side in self._bisections])
         offsets = self._by_chance(k, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
-        offsets = np.where(k <= limits[:, np.newaxis], offsets / nu, np.inf)
-        return 1 / (2 * self._n * units[:, np.newaxis] * nu), offsets
+        per_length, offsets = 1 / (2 * self._n * units[:, np.newaxis] * nu), offsets / nu
+        of_two_pieces = np.minimum(offsets[:, 1] - offsets[:, 0], (offsets[:, 2:] - offsets[:, :-2]).min(axis=1))
+        least = _CLEARLY * of_two_pieces / (2 * per_length[:, 0])
+        return per_length, np.where(k <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
 
     def _per_length(self, side, k):
         units = self._n if side.margins is None else UNITS
@@ -194,8 +201,8 @@ class CountsScorer:
     def _of_merges(self, tables):
         largest, (counts, n_used) = np.zeros(len(tables)), running_counts(tables)
         if self._bisections:
-            per_length, offsets = self._of_bisections
-            lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max)
+            per_length, offsets, least = self._of_bisections
+            lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max, least)
             largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
         for side, groups, margins, (per_length, offsets) in self._others:
             for f, n in enumerate((n_used + 1).tolist()):

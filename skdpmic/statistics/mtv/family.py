@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -155,6 +155,7 @@ def _adding_up(shares):
 # --- The families of B and c ----------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=16)
 def numeric_family(B, c):
     """The grids that B and c stand for, with a numeric target.
 

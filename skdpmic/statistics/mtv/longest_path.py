@@ -29,15 +29,15 @@ def running_counts(tables):
     n_used : int64 ndarray of shape (n_features,)
     """
     n_features, n_columns, n_master = tables.shape
-    counts = np.zeros((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
+    counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used = np.zeros(n_features, dtype=np.int64)
-    _run(tables, np.empty(n_master, dtype=np.int64), counts, n_used)
+    _run(tables, np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64), counts, n_used)
     return counts, n_used
 
 
 @jit
-def _run(tables, in_part, counts, n_used):
-    """Fill in the rows of `counts` of each feature, one after the other, and `n_used`; `in_part` is room."""
+def _run(tables, in_part, parts, counts, n_used):
+    """Fill in the rows of `counts` of each feature, one after the other, and `n_used`; the other two are room."""
     n_features, n_columns, n_master = tables.shape
     for f in range(n_features):
         table, run = tables[f], counts[f]
@@ -46,17 +46,22 @@ def _run(tables, in_part, counts, n_used):
         for j in range(n_columns):
             for t in range(n_master):
                 in_part[t] += table[j, t]
-        for t in range(n_master):
-            n_used[f] += in_part[t] > 0
-
-        end = np.uint64(n_used[f])
-        for j in range(n_columns + 1):
-            row = np.uint64(j * (n_used[f] + 1))
-            so_far, used = np.int64(0), np.uint64(1)
-            for t in range(n_master):
-                so_far += np.int64(table[j, t]) if j < n_columns else in_part[t]
-                run[row + min(used, end)] = so_far  # overwritten if the part holds no records; quicker than a branch
-                used += np.uint64(in_part[t] > 0)
+        end = np.uint64(0)
+        for t in range(np.uint64(n_master)):
+            parts[end] = t
+            end += np.uint64(in_part[t] > 0)  # else its place is for the next one
+        n_used[f] = end
+        of_all = run[n_columns * (n_used[f] + 1) :]
+        for t in range(end + np.uint64(1)):
+            of_all[t] = 0
+        for j in range(n_columns):
+            of_column, column = run[j * (n_used[f] + 1) :], table[j]
+            so_far = np.int64(0)
+            of_column[0] = so_far
+            for t in range(end):
+                so_far += np.int64(column[parts[t]])
+                of_column[t + np.uint64(1)] = so_far
+                of_all[t + np.uint64(1)] += so_far
 
 
 def walk_against(counts, groups, margins):
@@ -148,7 +153,7 @@ def _fill_longest(walk, best, piece, lengths):
         lengths[k - one] = longest
 
 
-def longest_on_lines(counts, n_used, bisections, margins, k_max):
+def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
     """The same of several features, against several sides of two groups each.
 
     Parameters
@@ -160,21 +165,25 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max):
     margins : ndarray of shape (n_sides, 2)
         The share of group 1, and what it is a part of; two zeros for those of the table.
     k_max : int
+    least : int64 ndarray of shape (n_sides,), default=None
+        By how much two pieces more have to make a path longer, halved, for a longer path to be of use: others may be
+        missed. By default, none is.
 
     Returns
     -------
     int64 ndarray of shape (n_features, n_sides, k_max + 1)
         Two of the lengths in each row may mean nothing.
     """
-    longest_line = int(n_used.max(initial=0)) + 1
+    longest_line = int(n_used.max(initial=0)) + 2  # and room after its end
     line, best = np.empty(longest_line, dtype=np.int64), np.empty(longest_line, dtype=np.int64)
     lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
-    _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, best, lengths)
+    least = np.zeros(len(bisections), dtype=np.int64) if least is None else least
+    _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, line, best, lengths)
     return lengths
 
 
 @jit
-def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, best, lengths):
+def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, line, best, lengths):
     """Fill in `lengths`, of zeros; `line` and `best` are room.
 
     There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
@@ -203,6 +212,8 @@ def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, bes
             for t in range(n_steps):
                 line[t] = 2 * (scale * line[t] - margin * of_all[t])
             end = _keep_turning_points(line, n_steps)
+            for _ in range(2 if least[i] > 0 else 0):  # each leaves a third of what is close
+                end = _drop_close_pairs(line, end, least[i])
             upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
             for t in range(end + one):
                 line[t] *= upside  # so that the first turning point is a peak
@@ -229,11 +240,32 @@ def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, line, bes
 @leaf
 def _keep_turning_points(line, n_steps):
     """Move the ends and the points where the line turns to its front; where its end is then, as an unsigned number."""
-    last, one = np.uint64(1), np.uint64(1)
-    rises = line[1] >= line[0]
+    last, before = np.uint64(1), line[1]
+    rose = before >= line[0]
     for t in range(np.uint64(2), np.uint64(n_steps)):
-        goes_on = (line[t] >= line[t - one]) == rises
-        last += np.uint64(not goes_on)  # else the point before was on the way
-        rises = rises == goes_on
-        line[last] = line[t]
+        here = line[t]
+        rises = here >= before
+        last += np.uint64(rises != rose)  # else the point before was on the way
+        line[last] = here
+        before, rose = here, rises
+    return last
+
+
+@leaf
+def _drop_close_pairs(line, end, least):
+    """Drop turning points in pairs, no further apart than `least`, or than either is from its other neighbour.
+
+    A path through both is at most twice their distance longer than without, and has two pieces more; one through one of
+    them is no longer than through a higher peak or a lower valley next to them.
+    """
+    last, one, two = np.uint64(1), np.uint64(1), np.uint64(2)
+    line[end + one] = line[end]  # no step is below that one
+    is_kept, before, step = True, abs(line[one] - line[0]), abs(line[two] - line[one])
+    for t in range(one, end):
+        here, after = line[t], abs(line[t + two] - line[t + one])
+        is_apart = (step > least) | (step > before) | (step >= after)  # from the next point
+        line[last] = here
+        last += np.uint64(is_kept & is_apart)
+        is_kept, before, step = is_apart, step, after
+    line[last] = line[end]
     return last

@@ -61,6 +61,9 @@ def columns_of(kind, n, rng):
         return np.full(n, 0.3), np.full(n, 0.9)
     if kind == "outside":
         return 3 * rng.standard_normal((2, n))
+    if kind == "weak waves":
+        x = rng.random(n)
+        return x, (rng.random(n) + (rng.random(n) < 0.5 + 0.2 * np.sin(30 * x))) / 2
     return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many master parts without records
 
 
@@ -135,9 +138,9 @@ def counts_of(table):
     return counts[0, : (len(table) + 1) * n_steps].reshape(-1, n_steps)
 
 
-def lines_of(counts, *sides_and_k_max):
+def lines_of(counts, *sides):
     """Lengths along lines of one feature."""
-    return longest_on_lines(counts.reshape(1, -1), np.array([counts.shape[1] - 1]), *sides_and_k_max)[0]
+    return longest_on_lines(counts.reshape(1, -1), np.array([counts.shape[1] - 1]), *sides)[0]
 
 
 @each("n_columns", [2, 3, 4, 8])
@@ -190,6 +193,40 @@ def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
             counts, margins, walk = along_line(np.cumsum([0, *steps]))
             found = lines_of(counts, np.array([[0, 1]]), margins, 6)
             assert found[0, :5].tolist() == longest(walk, 6).tolist() == plain_lengths(walk, 6)
+
+
+@each("offsets", [[0, 6, 10, 12, 14], [0, 2, 3, 4, 5], [5, 6, 7, 8, 9], [0, 9, 12, 14, 15]])
+def test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference(offsets):
+    least = np.array([4 * min(offsets[1] - offsets[0], offsets[4] - offsets[2])])  # they rise ever less
+    is_shorter = False
+    for n_steps in (1, 3, 5, 6):
+        for steps in product([-3, -1, 1, 2] if n_steps > 4 else [-3, -1, 0, 1, 4], repeat=n_steps):
+            counts, margins, walk = along_line(np.cumsum([0, *steps]))
+            found = lines_of(counts, np.array([[0, 1]]), margins, 6, least)[0, :5]
+            lengths = np.array(plain_lengths(walk, 6))
+            assert (found / 8 - offsets).max() == (lengths / 8 - offsets).max()
+            assert found[0] == lengths[0]
+            assert (found <= lengths).all()
+            is_shorter |= (found < lengths).any()
+    assert is_shorter
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "weak waves"])
+@each("n", [2, 5, 60, 3000])
+@each("shares", ["unknown", "known", "classes"])
+def test_scores_are_those_of_paths_from_which_nothing_was_dropped(kind, n, shares, monkeypatch):
+    rng = np.random.default_rng(n)
+    x, y = columns_of(kind, n, rng)
+    family = class_family(32, 38, 3) if shares == "classes" else numeric_family(32, 38)
+    if shares == "known":
+        family = family.knowing((4, 8), (UNITS // 3, UNITS - UNITS // 3), 0.01)
+    target = (
+        NumericTargetScorer(y, UNIT, family) if shares != "classes" else ClassTargetScorer(np.arange(n) % 3, family)
+    )
+    score = target.score(x, UNIT)
+    without = "skdpmic.statistics.mtv.counts.longest_on_lines"
+    monkeypatch.setattr(without, lambda *arguments: longest_on_lines(*arguments[:-1]))
+    assert target.score(x, UNIT) == score
 
 
 @each("seed", [0, 1])
@@ -396,3 +433,20 @@ def test_a_boolean_feature_that_is_the_class_scores_one():
     codes = np.arange(200, dtype=np.uint32) % 2
     for n_classes in (2, 6):  # of which two are there
         assert ClassTargetScorer(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
+
+
+def with_a_step_back(w, n=10_000):
+    """Counts of two classes along four parts: up, w records back, up again, and down; and nobody is missing."""
+    return np.array([[[3 * n // 10, 0, n // 5, 0, 0], [0, w, 0, n // 2 - w, 0]]], dtype=np.uint32)
+
+
+@each("times", [1, 16])
+def test_a_step_back_is_left_out_only_where_it_cannot_pay(times):
+    """With a threshold that is 16 times too large, some that pay would be left out."""
+    side = Side((0, 1), 16, margins=(UNITS // 2, UNITS // 2))
+    scorer, plain = (CountsScorer(10_000, Family(2, 4, (side,))) for _ in range(2))
+    for each_, factor in ((scorer, times), (plain, 0)):
+        per_length, offsets, least = each_._of_bisections
+        each_._of_bisections = per_length, offsets, factor * least
+    same = [scorer.of_tables(with_a_step_back(w)) == plain.of_tables(with_a_step_back(w)) for w in range(0, 400, 3)]
+    assert all(same) == (times == 1)
