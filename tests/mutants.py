@@ -491,6 +491,8 @@ MUTANTS = [
            f"{SHARES}::test_whatever_share_was_released_the_divisor_is_the_least"),
     Mutant("DPMICSelector._discoveries", "self._margin is not None", "False",
            f"{SHARES}::test_discoveries_allow_for_the_error_that_all_scores_share"),
+    Mutant("CountsScorer._constants_of_bisections", "_CLEARLY * of_two_pieces", "16 * of_two_pieces",
+           "statistics/mtv/test_mtv_r.py::test_a_step_back_is_left_out_only_where_it_cannot_pay"),
     Mutant("CountsScorer.of_tables", "np.maximum(scores[some_missing], before)", "before",
            "statistics/mtv/test_mtv_r.py::test_missing_values_may_be_joined_to_low_or_to_high_ones"),
     # --- Noise
