@@ -33,6 +33,8 @@ def call_every_kernel():
         for statistic in STATISTICS:
             with contextlib.suppress(ValueError, AttributeError):  # of so many classes, or without p-values
                 DPMICScorer(statistic=statistic, epsilon=1, **public, **target).fit(X, y).p_values(n_resamples=9)
+        weighted = DPMICScorer(statistic="mtv_r", epsilon=1, max_weight=1, **public, **target)
+        weighted.fit(X, y, sample_weight=np.ones(60))
         DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
         sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
         DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))

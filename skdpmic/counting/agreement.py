@@ -31,6 +31,7 @@ def _public(sketch):
         "B": sketch.B,
         "c": sketch.c,
         "n_parts": sketch.n_parts,
+        "max_weight": sketch.max_weight,
     }
 
 
@@ -65,6 +66,12 @@ def _check_features(description, bounds, categories):
         axes = [axis if isinstance(axis, Labels) else Order() for axis in axes]
     if given != axes:
         raise ValueError("bounds and categories must be None or those of the sketch, got others.")
+
+
+def check_weights_agree(sketch, max_weight):
+    """Raise unless records have the weights that a sketch was made for, or none."""
+    if max_weight != sketch.max_weight:
+        raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {max_weight!r}.")
 
 
 def check_grids(sketch, B, c, correction, mechanism):

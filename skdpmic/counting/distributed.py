@@ -32,7 +32,7 @@ def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
     return reduce(RangeGridSketch.merge, sketches)
 
 
-def count_collection(empty, X, y):
+def count_collection(empty, X, y, sample_weight=None):
     """The sketch of a dask array or dataframe: one sketch a partition, and a tree of merges, all on the workers.
 
     Parameters
@@ -41,12 +41,14 @@ def count_collection(empty, X, y):
     X : dask array or dataframe of shape (n_samples, n_features)
     y : dask array, dataframe of one column, or series, of shape (n_samples,)
         In partitions of the same rows as X.
+    sample_weight : like y, default=None
 
     Returns
     -------
     RangeGridSketch
     """
-    return _merged_where_they_are(empty, _count_rows, zip(*_partitions(X, y), strict=True))
+    columns = {"y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
+    return _merged_where_they_are(empty, _count_rows, zip(*_partitions(X, columns), strict=True))
 
 
 def recount_collection(X, empty, j):
@@ -54,8 +56,8 @@ def recount_collection(X, empty, j):
     return _merged_where_they_are(empty, _count_rows_against, ((rows, j) for rows in _tasks(_with_whole_rows(X))))
 
 
-def _count_rows(empty, X, y):
-    return _unless_refused(empty.empty().update, X, y)
+def _count_rows(empty, X, y, sample_weight=None):
+    return _unless_refused(empty.empty().update, X, y, sample_weight=sample_weight)
 
 
 def _count_rows_against(empty, X, j):
@@ -97,25 +99,31 @@ def _merged_where_they_are(empty, count, tasks):
     return sketch
 
 
-def _partitions(X, y):
-    """Tasks that give the rows of X, and of y, partition by partition."""
-    if y is None:
-        raise ValueError("y must be passed: the target y is None.")
-    if not is_dask_collection(y):
-        raise TypeError(f"y must be a dask collection where X is one, got {type(y).__name__}.")
-    lengths = [_known_length(X), _known_length(y)]
-    are_known = None not in lengths  # if not, the workers compare them
+def _partitions(X, columns):
+    """Tasks that give the rows of X, and of each of the columns, by their names, partition by partition."""
+    aligned = [_aligned(X, column, name) for name, column in columns.items()]
+    partitions = [_tasks(_with_whole_rows(X)), *map(_tasks, aligned)]
+    for name, of_column in zip(columns, partitions[1:], strict=True):
+        if len(of_column) != len(partitions[0]):
+            raise ValueError(
+                f"X and {name} must have the same partitions, got {len(partitions[0])} and {len(of_column)}."
+            )
+    return partitions
+
+
+def _aligned(X, column, name):
+    """A column, in chunks of the same rows as X if both know them; otherwise the workers compare their lengths."""
+    if column is None:
+        raise ValueError(f"{name} must be passed: the target {name} is None.")
+    if not is_dask_collection(column):
+        raise TypeError(f"{name} must be a dask collection where X is one, got {type(column).__name__}.")
+    lengths = [_known_length(X), _known_length(column)]
+    are_known = None not in lengths
     if are_known and lengths[0] != lengths[1]:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    if hasattr(X, "chunks") and hasattr(y, "chunks"):
-        X = X.rechunk({1: -1})
-        if are_known and X.chunks[0] != y.chunks[0]:
-            y = y.rechunk({0: X.chunks[0]})
-    partitions = [_tasks(X), _tasks(y)]
-    n_X, n_y = map(len, partitions)
-    if n_X != n_y:
-        raise ValueError(f"X and y must have the same partitions, got {n_X} and {n_y}.")
-    return partitions
+    if are_known and hasattr(X, "chunks") and hasattr(column, "chunks") and X.chunks[0] != column.chunks[0]:
+        return column.rechunk({0: X.chunks[0]})
+    return column
 
 
 def _tasks(collection):

@@ -16,12 +16,13 @@ from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ran
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
-from skdpmic.statistics.registry import check_mergeable, statistic_named
+from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
+from skdpmic.table.weights import WEIGHT_UNITS
 
-_MAX_SAMPLES = 2**32 - 1  # counts are uint32
+_MAX_COUNT = 2**32 - 1  # counts are uint32
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
 
 
@@ -61,6 +62,8 @@ class RangeGridSketch:
         many parts of the feature, and of a continuous target; from 2 to 100.
     n_features : int, default=None
         Number of features; needed if neither `bounds` nor `feature_names` gives it.
+    max_weight : float, default=None
+        If given, records have survey weights, which are clipped to this; with ``statistic="mtv_r"``.
     feature_names : array-like of str, default=None
         Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features
         have no names.
@@ -78,7 +81,7 @@ class RangeGridSketch:
         What is public about the table: the axes of features and target, and names.
     scales : list of length n_features
         The range of each feature as kernels see it; for a nominal feature, how many labels it has.
-    classes, statistic, correction, B, c, n_parts
+    classes, statistic, correction, B, c, n_parts, max_weight
         As above, checked.
     measure : Measure
         What follows from these: the grids, and how far one record can move a score.
@@ -134,26 +137,31 @@ class RangeGridSketch:
         c: float | None = None,
         correction: Correction = "miller-madow",
         n_parts: int | None = None,
+        max_weight: float | None = None,
         n_features: int | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> None:
         facts = PublicFacts(bounds, categories, target_bounds, classes)
         description = facts.describe_unseen(n_features, feature_names)
-        self._set_up(description, statistic, B, c, correction, n_parts)
+        self._set_up(description, statistic, B, c, correction, n_parts, max_weight)
 
     @classmethod
-    def described(cls, description, *, statistic, B, c, correction, n_parts):
+    def described(cls, description, *, statistic, B, c, correction, n_parts, max_weight=None):
         """The sketch of a table that has been described already; for the estimators, and for files."""
         sketch = cls.__new__(cls)
-        sketch._set_up(description, statistic, B, c, correction, n_parts)
+        sketch._set_up(description, statistic, B, c, correction, n_parts, max_weight)
         return sketch
 
-    def _set_up(self, description, statistic, B, c, correction, n_parts):
+    def _set_up(self, description, statistic, B, c, correction, n_parts, max_weight):
         if not isinstance(B, numbers.Real) or not B >= 4:
             raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
         kind = statistic_named(statistic, correction)
         check_mergeable(kind)
-        self.measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
+        check_takes_weights(kind, max_weight)
+        measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
+        self.measure = measure if max_weight is None else measure.of_weights()
+        self.max_weight = None if max_weight is None else float(max_weight)
+        self._most = _MAX_COUNT // (1 if max_weight is None else WEIGHT_UNITS)  # records, so that no count overflows
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.description, self.n_features_in_, self.scales = description, description.n_features, description.scales
@@ -193,7 +201,9 @@ class RangeGridSketch:
 
     # --- Counting ---------------------------------------------------------------------------------------------
 
-    def update(self, X: TableLike, y: ColumnLike, n_jobs: int | None = None) -> Self:
+    def update(
+        self, X: TableLike, y: ColumnLike, n_jobs: int | None = None, *, sample_weight: ColumnLike | None = None
+    ) -> Self:
         """Count a chunk of records.
 
         Parameters
@@ -205,6 +215,8 @@ class RangeGridSketch:
             The target; numbers or dates within `target_bounds` (clipped otherwise), or labels from `classes`.
         n_jobs : int, default=None
             Number of parallel jobs (see joblib).
+        sample_weight : array-like of shape (n_chunk_samples,), default=None
+            The survey weight of each row, given if and only if `max_weight` is.
 
         Returns
         -------
@@ -216,7 +228,7 @@ class RangeGridSketch:
             If the chunk is not as described; no value is quoted, and the sketch is left as it was.
         """
         refuse_dask(X)
-        count_into(self, self, X, y, n_jobs)
+        count_into(self, self, X, y, n_jobs, sample_weight=sample_weight)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -274,8 +286,8 @@ class RangeGridSketch:
         """Raise unless that many records can be added."""
         if self._is_torn:
             raise ValueError(_DAMAGED)
-        if self.n_samples + n_samples > _MAX_SAMPLES:
-            raise ValueError(f"a sketch counts at most {_MAX_SAMPLES:,} records, got {self.n_samples + n_samples:,}.")
+        if self.n_samples + n_samples > self._most:
+            raise ValueError(f"a sketch counts at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
 
     def __sklearn_tags__(self):
         # What scikit-learn's checks of a chunk ask for.
@@ -377,13 +389,11 @@ class RangeGridSketch:
             self._counts, self._is_torn = self._zeros(), False
 
 
-# --- Checks ---------------------------------------------------------------------------------------------------------
-
-
 def check_whole(sketch):
-    """Raise unless every feature has counted every record, which an interrupted update may prevent."""
+    """Raise unless every feature has counted every record, or its weight, which an interrupted update may prevent."""
     counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
     n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
-    is_possible = 0 <= sketch.n_samples <= _MAX_SAMPLES
-    if sketch._is_torn or not is_possible or not (counted == sketch.n_samples * n_tables).all():
+    in_all = sketch.n_samples if sketch.max_weight is None else int(counted[0])
+    is_possible = 0 <= sketch.n_samples <= sketch._most and in_all <= sketch.n_samples * WEIGHT_UNITS
+    if sketch._is_torn or not is_possible or not (counted == in_all * n_tables).all():
         raise ValueError(_DAMAGED)

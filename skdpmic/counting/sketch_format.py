@@ -28,7 +28,7 @@ _NAME = b"skdpmic RangeGridSketch "
 _VERSION = b"4"  # of the format, and of which grids are counted in which order
 _COUNTS = np.dtype("<u4")
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_PARAMETERS = ("statistic", "correction", "B", "c", "n_parts")  # besides the description
+_PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
 _OF_ONE_KIND = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal whatever their size
 _FOREIGN = "the data must be what RangeGridSketch.to_bytes or save wrote, got other or damaged data."
 
@@ -84,10 +84,16 @@ def _line(sketch, n_samples):
         "names": None if names is None else names.tolist(),
         "target": to_json(sketch.description.target),
         "classes": None if classes is None else _labels_to_json(classes),
-        "parameters": {name: getattr(sketch, name) for name in _PARAMETERS},
+        "parameters": _parameters(sketch),
         "n_samples": n_samples,
     }
     return json.dumps(public, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _parameters(sketch):
+    """Those of the sketch; where records have no weights, as they were before any could have."""
+    values = {name: getattr(sketch, name) for name in _PARAMETERS}
+    return {name: value for name, value in values.items() if name != "max_weight" or value is not None}
 
 
 def _without_records(line, described):

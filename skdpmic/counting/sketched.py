@@ -43,7 +43,7 @@ class SketchedRecords:
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, with what epsilon tells of the target, whose columns the first feature has counted."""
         counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.scales[0])
-        return measure.learnt(counts, None, epsilon, random_bytes)
+        return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, scale)`` of each feature that is not left out."""

@@ -11,11 +11,14 @@ from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.values import decoded
+from skdpmic.table.weights import check_weights_given
 
 _ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000
 
 
-def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: int | None = None) -> RangeGridSketch:
+def count_stream(
+    empty: RangeGridSketch, stream: Any, *, target: str, sample_weight: str | None = None, n_jobs: int | None = None
+) -> RangeGridSketch:
     """Count all rows of a table that an engine streams, some at a time, without holding the whole table.
 
     Costs no budget: nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an estimator draws
@@ -32,6 +35,8 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
         and the target, in any order. Arrow streams need pyarrow.
     target : str
         Name of the column that holds the target.
+    sample_weight : str, default=None
+        Name of the column that holds survey weights, given if and only if `empty` has a `max_weight`.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib).
 
@@ -69,17 +74,20 @@ def count_stream(empty: RangeGridSketch, stream: Any, *, target: str, n_jobs: in
     >>> scorer.fit_sketch(sketch).ranking_
     array([1, 2])
     """
-    _check(empty, target)
+    _check(empty, target, sample_weight)
     refuse_dask(stream)
     sketch = empty.empty()
     names = sketch.feature_names_in_.tolist()
+    others = {"target": target} | ({} if sample_weight is None else {"sample_weight": sample_weight})
     for frame in frames_of(stream):
-        _check_columns(frame, names, target)
-        count_into(sketch, sketch, frame.select(names).to_native(), _column(frame[target]), n_jobs)
+        _check_columns(frame, names, others)
+        y, *weights = (_column(frame[name]) for name in others.values())
+        X = frame.select(names).to_native()
+        count_into(sketch, sketch, X, y, n_jobs, sample_weight=weights[0] if weights else None)
     return sketch
 
 
-def count_batches(sketch, owner, X, y, n_jobs):
+def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
     """Count all rows of a LazyFrame of Polars, in one pass, with a target that is held apart.
 
     Parameters
@@ -90,11 +98,13 @@ def count_batches(sketch, owner, X, y, n_jobs):
         Compares the names of columns.
     X : LazyFrame
     y : ndarray of shape (n_samples,)
+    sample_weight : ndarray of shape (n_samples,), or None
     n_jobs : int or None
     """
     for batch in frames_of(X):
-        seen = sketch.n_samples
-        count_into(sketch, owner, batch.to_native(), y[seen : seen + len(batch)], n_jobs)
+        rows = slice(sketch.n_samples, sketch.n_samples + len(batch))
+        weights = None if sample_weight is None else sample_weight[rows]
+        count_into(sketch, owner, batch.to_native(), y[rows], n_jobs, sample_weight=weights)
     if sketch.n_samples != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
 
@@ -106,25 +116,33 @@ def recount_batches(owner, X, n_jobs, sketch, j):
     return sketch
 
 
-def _check(empty, target):
+def _check(empty, target, sample_weight):
     if not isinstance(empty, RangeGridSketch):
         raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
     if not hasattr(empty, "feature_names_in_"):
         raise ValueError("empty must have feature names, by which columns are found: pass feature_names.")
     if not isinstance(target, str) or target in empty.feature_names_in_:
         raise ValueError(f"target must be the name of a column that is no feature of the sketch, got {target!r}.")
-
-
-def _check_columns(frame, names, target):
-    wanted, given = dict.fromkeys([*names, target]), dict.fromkeys(frame.columns)
-    missing = [name for name in wanted if name not in given]
-    others = [name for name in given if name not in wanted]
-    if missing or others:
-        found = [f"none named {abbreviated(missing)}"] if missing else []
-        found += [f"others named {abbreviated(others)}"] if others else []
+    check_weights_given(sample_weight, empty.max_weight)
+    if sample_weight is not None and (
+        not isinstance(sample_weight, str) or sample_weight in {*empty.feature_names_in_, target}
+    ):
         raise ValueError(
-            "stream must have one column for each feature of the sketch and one for the target, and no others, got "
-            f"{' and '.join(found)}."
+            "sample_weight must be the name of a column that is neither a feature of the sketch nor the target, got "
+            f"{sample_weight!r}."
+        )
+
+
+def _check_columns(frame, names, others):
+    wanted, given = dict.fromkeys([*names, *others.values()]), dict.fromkeys(frame.columns)
+    missing = [name for name in wanted if name not in given]
+    unknown = [name for name in given if name not in wanted]
+    if missing or unknown:
+        found = [f"none named {abbreviated(missing)}"] if missing else []
+        found += [f"others named {abbreviated(unknown)}"] if unknown else []
+        raise ValueError(
+            f"stream must have one column for each feature of the sketch and one for the {' and the '.join(others)}, "
+            f"and no others, got {' and '.join(found)}."
         )
 
 

@@ -17,7 +17,7 @@ _N_VALUES = 400  # equally likely values that stand for a score with noise
 _N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
 
 
-def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=math.inf):
+def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=math.inf, signal=1.0):
     """The share of k true features that is found among others by k noisy choices, in the simulated tables.
 
     Each true feature is drawn from one of the 21 relationships of :mod:`skdpmic.datasets`, at an R² of 0.5, 0.6, 0.7,
@@ -38,6 +38,8 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=m
         Of the noise on each score.
     on_target : float, default=infinity
         `n_samples` times the epsilon that is spent on the target itself; infinity where its shares are public.
+    signal : float, default=1.0
+        What scores without noise are multiplied by, where records do not all count alike.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=m
     known = _table().get((statistic, n_classes or 0))
     if known is None or n_samples < min(n for _, n in known):
         return math.nan
-    laws = _scores_without_noise(known, n_samples, on_target)
+    laws = [signal * scores for scores in _scores_without_noise(known, n_samples, on_target)]
     return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
 
 

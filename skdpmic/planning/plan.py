@@ -39,6 +39,12 @@ class Request(NamedTuple):
     delta: float
     n_classes: int | None
     max_rows_per_group: int | None
+    mean_weight: float | None = None
+
+    @property
+    def signal(self):
+        """By how much scores are smaller than those of records that all count alike."""
+        return 1.0 if self.mean_weight is None else self.mean_weight
 
     @property
     def sought(self):
@@ -47,7 +53,7 @@ class Request(NamedTuple):
 
     def row_fields(self):
         """What a row needs to know of it."""
-        return {"k": self.k, "n_classes": self.n_classes, "error": self.error}
+        return {"k": self.k, "n_classes": self.n_classes, "error": self.error, "mean_weight": self.mean_weight}
 
     def shape(self, n_samples):
         """The shape of a table of this many people."""
@@ -79,6 +85,9 @@ def checked(request):
     error = request.error
     if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
         raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {error!r}.")
+    mean_weight = request.mean_weight
+    if mean_weight is not None and not (isinstance(mean_weight, numbers.Real) and 0 < mean_weight <= 1):
+        raise ValueError(f"mean_weight must be None or a number in (0, 1], got {mean_weight!r}.")
     return request._replace(**{name: int(value) for name, value in whole.items()})
 
 
@@ -103,6 +112,7 @@ def plan_release(
     delta: float = 0.0,
     n_classes: int | None = None,
     max_rows_per_group: int | None = None,
+    mean_weight: float | None = None,
 ) -> ReleasePlan:
     """What a release will cost, how many records it needs, or how much noise it will have, before there is data.
 
@@ -131,6 +141,9 @@ def plan_release(
         Number of classes of a discrete target, at least 2; None for a continuous one.
     max_rows_per_group : int, default=None
         If given, people are protected as a whole, each with this many rows.
+    mean_weight : float, default=None
+        If given, records have survey weights, of which this is the mean, about, as a share of the largest one that
+        counts, `max_weight` of the estimators; in (0, 1]. `error` is then that of scores that are divided by it.
 
     Returns
     -------
@@ -175,7 +188,8 @@ def plan_release(
     >>> all(row.error <= 0.1 for row in plan)
     True
     """
-    request = checked(Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group))
+    request = Request(n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight)
+    request = checked(request)
     rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
@@ -208,7 +222,9 @@ def planned_releases(statistic, request):
 
 
 def _allows(statistic, request):
-    """Whether the statistic allows this many records and classes."""
+    """Whether the statistic allows this many records and classes, and weights if they have some."""
+    if request.mean_weight is not None and not statistic.takes_weights:
+        return False
     try:
         statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
     except ValueError:
@@ -218,9 +234,9 @@ def _allows(statistic, request):
 
 def plan_of_fit(release, measure, statistic, request, scales, is_simulated):
     """The release of a fit to features of these scales, and then those that :func:`plan_release` finds."""
-    k, n_classes = request.k, request.n_classes
     shape = request.shape(request.n_samples)._replace(scales=scales)
-    own = planned(release, measure, shape, statistic, k=k, n_classes=n_classes, is_simulated=is_simulated)
+    of_fit = request._replace(error=None).row_fields()
+    own = planned(release, measure, shape, statistic, is_simulated=is_simulated, **of_fit)
     others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]
     return ReleasePlan((own, *others), request.sought)
 
@@ -243,16 +259,19 @@ class _Option(NamedTuple):
         if epsilon is None or n_samples is None:
             return None
         release, measure = self._at(epsilon, n_samples)
-        return planned(release, measure, request.shape(n_samples), self.statistic.name, **request.row_fields())
+        shape = request.shape(n_samples)
+        return planned(release, measure, shape, self.statistic.name, **request.row_fields())
 
     def meets(self, epsilon, n_samples):
         """Whether the noise is as small as asked for."""
         release, measure = self._at(epsilon, n_samples)
-        return _mechanism(release, measure, self.request.shape(n_samples)).margin(CONFIDENCE) <= self.request.error
+        mechanism = _mechanism(release, measure, self.request.shape(n_samples))
+        return mechanism.margin(CONFIDENCE) <= self.request.error * self.request.signal
 
     def _at(self, epsilon, n_samples):
         release = self.release_for(epsilon)
-        return release, release.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
+        measure = release.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
+        return release, measure if self.request.mean_weight is None else measure.of_weights()
 
 
 def _options(statistic, request):
@@ -277,7 +296,7 @@ def _names(learns, delta, k, epsilon):
     return BestFeatures(epsilon, delta, k, learns=learns)
 
 
-def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_simulated=True):
+def planned(release, measure, shape, statistic, *, k, n_classes, mean_weight, error=None, is_simulated=True):
     """The row of a release; its error is the stated one, or else that of the mechanism.
 
     Parameters
@@ -286,7 +305,7 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
     measure : its measure
     shape : Shape
     statistic : str
-    k, n_classes, error
+    k, n_classes, mean_weight, error
         As in :func:`plan_release`.
     is_simulated : bool, default=True
         Whether the measure is the one that was simulated.
@@ -295,13 +314,16 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
     -------
     PlannedRelease
     """
-    mechanism = _mechanism(release, measure, shape)
+    mechanism, signal = _mechanism(release, measure, shape), 1.0 if mean_weight is None else mean_weight
     found = math.nan
     if k == shape.n_features:
         found = 1.0
     elif k is not None and is_simulated and shape.rows_per_group == 1 and _has_one_draw(release, mechanism):
         on_target = shape.n_samples * float(release.epsilon_of_target) or math.inf
-        found = share_found(statistic, shape.n_samples, n_classes, shape.n_features, k, mechanism.law, on_target)
+        if mean_weight is not None:  # two sums, of which each record can change both
+            on_target *= mean_weight / math.sqrt(2)
+        public = (shape.n_samples, n_classes, shape.n_features, k)
+        found = share_found(statistic, *public, mechanism.law, on_target, signal)
     return PlannedRelease(
         release="names" if isinstance(release, BestFeatures) else "scores",
         mechanism=mechanism.name,
@@ -311,7 +333,7 @@ def planned(release, measure, shape, statistic, *, k, n_classes, error=None, is_
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=_rounded_up(mechanism.margin(CONFIDENCE)) if error is None else error,
+        error=_rounded_up(mechanism.margin(CONFIDENCE) / signal) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),

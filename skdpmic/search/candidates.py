@@ -18,6 +18,7 @@ from skdpmic.counting.distributed import feature_names
 from skdpmic.search.cost_of_fits import UNIVARIATE, UNKNOWN, given_the_table, is_private, private_steps
 from skdpmic.selection.scorer import DPMICScorer
 from skdpmic.table.frames import declared_by_name
+from skdpmic.table.weights import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
@@ -116,6 +117,19 @@ def check_private_steps(candidates, X, numbers_of_samples):
     for candidate in candidates:
         for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
             _check_columns(_scorer_of(estimator), n_features, names, declared)
+
+
+def check_weights_of(candidates, params, n_samples):
+    """Raise if private steps need the weights of the rows, and get none, or get some and may not, or wrong ones."""
+    weights = {name: value for name, value in params.items() if name.rpartition("__")[2] == "sample_weight"}
+    for value in weights.values():
+        check_weights(value, n_samples)
+    for candidate in candidates:
+        for path, private in private_steps(candidate).items():
+            max_weight = getattr(_scorer_of(private), "max_weight", None)
+            own = weights.get(f"{path}__sample_weight" if path else "sample_weight")
+            if max_weight is None or not weights or isinstance(private, functools.partial):
+                check_weights_given(own, max_weight)
 
 
 def _check_before_data(estimator, numbers_of_samples):

@@ -38,6 +38,7 @@ from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,
     check_private_steps,
+    check_weights_of,
     private_estimators,
     refuse_unreadable_for,
     warn_about_unknown,
@@ -177,7 +178,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     (3, (4.0, 0.0))
     """
 
-    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike | None = None, **params: Any) -> Self:
         """Choose the parameters, and fit the estimator with them.
 
         Parameters
@@ -186,6 +187,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             One record per row; at least 8 rows.
         y : array-like of shape (n_samples,), default=None
             The target.
+        **params
+            What `fit` of the estimator takes besides, such as ``select__sample_weight``, or ``sample_weight`` with
+            metadata routing: of an array with an entry for each row, a subset has those of its rows.
 
         Returns
         -------
@@ -221,6 +225,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             self.n_subsets_ = self._check_n_subsets(n_samples)
             self._check_private_estimators(candidates, X, n_samples)
+            check_weights_of(candidates, params, n_samples)
             costs = [cost_of_fit(candidate) for candidate in candidates]
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
@@ -229,7 +234,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
                 subsets = trials.assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
                 on_subsets = [trials.for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
                 seeds = [random_bytes(trials.SEED_BYTES) for _ in product(on_subsets, subsets)]
-                scores = self._score(on_subsets, X, y, subsets, scorer, seeds)
+                scores = self._score(on_subsets, X, y, params, subsets, scorer, seeds)
                 return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             expense = Expense(
@@ -238,7 +243,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
             self._store(chosen, grid, mechanism)
         if self.refit:  # the choice is paid for, and stays if this fails
-            self._refit(X, y, costs[self.best_index_])
+            self._refit(X, y, params, costs[self.best_index_])
         return self
 
     def _store(self, chosen, grid, mechanism):
@@ -302,17 +307,17 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             )
         return int(n_subsets)
 
-    def _score(self, on_subsets, X, y, subsets, scorer, seeds):
+    def _score(self, on_subsets, X, y, params, subsets, scorer, seeds):
         """Scores of shape (n_candidates, n_subsets); NaN where a candidate fails."""
         fits = zip(product(on_subsets, subsets), seeds, strict=True)
         progress = Progress(type(self).__name__, self.verbose)
         scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
-            delayed(trials.score_in_subset)(trial, X, y, subset, scorer, seed) for (trial, subset), seed in fits
+            delayed(trials.score_in_subset)(trial, X, y, params, subset, scorer, seed) for (trial, subset), seed in fits
         )
         scores = list(progress.track(scores, len(seeds), "fits"))
         scores = np.reshape(scores, (len(on_subsets), len(subsets)))
         if np.isnan(scores).all():
-            why = trials.failure_reason(on_subsets[0], X, y, subsets[0], scorer, seeds[0])
+            why = trials.failure_reason(on_subsets[0], X, y, params, subsets[0], scorer, seeds[0])
             raise ValueError(
                 f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
                 f"{why}Fit the estimator by itself to see more; subsets may also be "
@@ -324,9 +329,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         steps = grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)
         return OneShotTopK.for_budget(self.epsilon, 1, steps)
 
-    def _refit(self, X, y, cost):
+    def _refit(self, X, y, params, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
-        best_estimator.fit(X, y)
+        best_estimator.fit(X, y, **params)
         with rollback_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
             self.best_estimator_ = best_estimator
             for name in ("n_features_in_", "feature_names_in_"):

@@ -57,14 +57,14 @@ def for_a_subset(candidate, n_subsets):
     return trial
 
 
-def score_in_subset(trial, X, y, subset, scorer, seed):
+def score_in_subset(trial, X, y, params, subset, scorer, seed):
     """The score of a candidate in one subset, a function of its rows and of random numbers of its own; NaN if it fails.
 
     That holds in this process or another one. Threads take turns, as they share the global generators.
     """
     with generators_seeded(seed), warnings.catch_warnings(), contextlib.suppress(ValueError):
         warnings.simplefilter("ignore")  # they would tell about the data
-        return cross_validate(trial, X, y, cv=[subset], scoring=scorer)["test_score"][0]
+        return cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params)["test_score"][0]
     return math.nan
 
 
@@ -73,12 +73,12 @@ def score_as_number(scorer, *arguments):
     return float(scorer(*arguments))
 
 
-def failure_reason(trial, X, y, subset, scorer, seed):
+def failure_reason(trial, X, y, params, subset, scorer, seed):
     """What of the error of a fit can be told without quoting data."""
     try:
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")
+            cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params, error_score="raise")
     except Exception as error:
         return "".join(f"{message}. " for message in public_messages(error))
     return ""

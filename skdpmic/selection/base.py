@@ -1,23 +1,20 @@
 """What every private estimator of a table does: check, read, charge, draw, keep."""
 
-from typing import Self
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ReleaseTerms, ShownInNotebooks
-from skdpmic._utils.typing import ColumnLike, TableLike
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import Expense, run
 from skdpmic.table.features import warn_about_many_labels
-from skdpmic.table.people import check_given_together, check_max_rows, read_people
+from skdpmic.table.people import check_max_rows, read_people
 from skdpmic.table.reading import open_records, read_records
+from skdpmic.table.weights import read_weights
 
 
 class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
@@ -28,56 +25,17 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     release (`_store`).
     """
 
-    def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
-        """Score every feature against the target, and keep what is released with noise.
-
-        Parameters
-        ----------
-        X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
-            One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
-            and `categories` say; missing values have their own bin, and are never an error. Dataframes may be of
-            any library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must
-            always come in the same order, only some are in memory at a time. Masked arrays are refused, as their hidden
-            values would be read.
-        y : array-like of shape (n_samples,)
-            The target, without missing values: numbers or dates within `target_bounds` (clipped otherwise), or labels
-            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows.
-        groups : array-like of shape (n_samples,), default=None
-            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
-            hashable, and none of them missing. X must then be in memory.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter or the data is not as described. The estimator is then left as it was.
-        BudgetError
-            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If bounds or classes are read from the data, or `random_state` is set.
-        """
-        with rollback_on_error(self):
-            self._check_parameters()
-            check_given_together(groups, self.max_rows_per_group)
-            self._publish(*self._read(X, y, groups))
-        return self
-
     def __sklearn_is_fitted__(self):
         return hasattr(self, "ranking_")
 
     # --- Read ------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y, groups):
+    def _read(self, X, y, groups, sample_weight=None):
         """The records, and the measure that they are to be scored by."""
         self._reset()
         records = self._records(X, y)
+        if sample_weight is not None:
+            records = records.with_weights(read_weights(sample_weight, self.max_weight, records.n_samples))
         if groups is not None:
             people = read_people(groups, self.max_rows_per_group, records.n_samples)
             records = records._replace(people=people)

@@ -17,7 +17,7 @@ from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import ColumnLike, TableLike
-from skdpmic.counting.agreement import check_facts, check_grids
+from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
 from skdpmic.counting.sketch import RangeGridSketch
@@ -69,6 +69,7 @@ class IncrementalFitMixin:
     """Makes a `PrivateScoring` estimator count records first, wherever they are, and release its scores later."""
 
     n_jobs: int | None
+    max_weight: float | None
     _sketch: RangeGridSketch
     _check_parameters: Callable[[], None]
     _publish: Callable[..., None]
@@ -95,8 +96,9 @@ class IncrementalFitMixin:
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
-            those of the sketch, or if `mechanism` needs other counts. The estimator is then left as it was. A parameter
-            that is None or "auto", or a B that is an exponent, is taken from the sketch.
+            those of the sketch, if `max_weight` is another one, or if `mechanism` needs other counts. The estimator is
+            then left as it was. Of the first six, what is None or "auto", or a B that is an exponent, is taken from the
+            sketch.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
@@ -113,7 +115,13 @@ class IncrementalFitMixin:
         return self
 
     @_available_if(_check_mergeable, _check_one_pass, _check_public)
-    def partial_fit(self, X: TableLike, y: ColumnLike, n_expected: int = 100_000) -> Self:
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: ColumnLike,
+        n_expected: int = 100_000,
+        sample_weight: ColumnLike | None = None,
+    ) -> Self:
         """Count a chunk of records, to be published later by `publish`.
 
         **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
@@ -128,6 +136,8 @@ class IncrementalFitMixin:
         n_expected : int, default=100_000
             About how many records there will be in all; public. The first call uses it to choose what depends on
             n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
+        sample_weight : array-like of shape (n_chunk_samples,), default=None
+            As in `fit`.
 
         Returns
         -------
@@ -149,7 +159,7 @@ class IncrementalFitMixin:
                 self._sketch = self._sketch_for(n_expected, X)
             else:
                 self._check_agreement(self._sketch)
-            count_into(self._sketch, self, X, y, self.n_jobs, reset=is_first)
+            count_into(self._sketch, self, X, y, self.n_jobs, sample_weight=sample_weight, reset=is_first)
         return self
 
     @_available_if(_check_mergeable, _check_one_pass)
@@ -231,37 +241,43 @@ class IncrementalFitMixin:
 
     # --- Read ------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y, groups):
+    def _read(self, X, y, groups, sample_weight=None):
         if is_dask_collection(X):
-            return self._from_sketch(self._count_where_it_lies(X, y), partial(recount_collection, X))
+            sketch = self._count_where_it_lies(X, y, sample_weight)
+            return self._from_sketch(sketch, partial(recount_collection, X))
         if is_lazy(X) and groups is None and self._statistic().is_mergeable:
-            return self._from_sketch(self._count_batches(X, y), partial(recount_batches, self, X, self.n_jobs))
-        return super()._read(X, y, groups)
+            sketch = self._count_batches(X, y, sample_weight)
+            return self._from_sketch(sketch, partial(recount_batches, self, X, self.n_jobs))
+        return super()._read(X, y, groups, sample_weight)
 
-    def _count_batches(self, X, y):
+    def _count_batches(self, X, y, sample_weight):
         """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
         self._facts().check_public()
-        refuse_masked(y, "y")
-        y = without_data(np.asarray, as_objects(as_frame(y, "y").to_native().to_series() if is_lazy(y) else y))
+        y = _in_memory(y, "y")
         if y.ndim == 0:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_enough(len(y))
+        weights = None if sample_weight is None else _in_memory(sample_weight, "sample_weight")
+        if weights is not None and weights.shape != y.shape:
+            shapes = f"{weights.shape} and {y.shape}"
+            raise ValueError(f"sample_weight must have a weight for each row of X, as y does, got shapes {shapes}.")
         sketch = self._sketch_for(len(y), X.head(0))
-        count_batches(sketch, self, X, y, self.n_jobs)
+        count_batches(sketch, self, X, y, weights, self.n_jobs)
         return sketch
 
-    def _count_where_it_lies(self, X, y):
+    def _count_where_it_lies(self, X, y, sample_weight):
         """The sketch of a dask collection, counted on its workers."""
         _check_mergeable(self)
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
         refuse_masked(y, "y")
+        refuse_masked(sample_weight, "sample_weight")
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
         check_enough(n_samples)
         names = feature_names(X)
         self._facts().axes(X.shape[1], names)  # raises, if names in dicts are not those of columns
-        sketch = count_collection(self._empty_sketch(n_samples, X.shape[1], names), X, y)
+        sketch = count_collection(self._empty_sketch(n_samples, X.shape[1], names), X, y, sample_weight)
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
         return sketch
 
@@ -284,6 +300,7 @@ class IncrementalFitMixin:
             B=measure.B,
             c=measure.c,
             n_parts=measure.n_parts,
+            max_weight=self.max_weight,
         )
 
     def _from_sketch(self, sketch, recount=None):
@@ -301,6 +318,7 @@ class IncrementalFitMixin:
         if self.statistic != sketch.statistic:
             raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {self.statistic!r}.")
         check_facts(sketch.description, self._facts())
+        check_weights_agree(sketch, self.max_weight)
         B, c, _ = self._grids()
         correction = getattr(self, "correction", sketch.correction)
         check_grids(sketch, B, c, correction, getattr(self, "mechanism", None))
@@ -321,6 +339,13 @@ class IncrementalFitMixin:
                 f"the {records.n_samples:,} records that came.",
                 stacklevel=3,
             )
+
+
+def _in_memory(column, name):
+    """A column beside a LazyFrame, as an array."""
+    refuse_masked(column, name)
+    column = as_frame(column, name).to_native().to_series() if is_lazy(column) else column
+    return without_data(np.asarray, as_objects(column))
 
 
 def _is_exponent(B):

@@ -45,6 +45,7 @@ class DPMICScorerParameters:
     c: float | Auto = "auto"
     correction: Correction = "miller-madow"
     max_rows_per_group: int | None = None
+    max_weight: float | None = None
     ledger: BudgetLedger | None = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -122,6 +123,12 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
+    max_weight : float, default=None
+        If given, each row has a survey weight, `sample_weight` of `fit`, and this is the largest one that counts: a
+        public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
+        that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
+        are as many times smaller as the mean weight is; a few times the mean is a good choice
+        (``docs/how_to/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -157,6 +164,8 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
+    mean_weight_ : float
+        The mean weight of the rows, with noise; only with `max_weight`, where `target_shares_` were learnt.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -227,7 +236,8 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         Raises
         ------
         ValueError
-            If `max_rows_per_group` is given, as this call cannot say whose the rows are; and as in `fit`.
+            If `max_rows_per_group` or `max_weight` is given, as this call cannot say whose the rows are, nor what they
+            weigh; and as in `fit`.
         """
         scores = self._scores(X, y)
         try:
@@ -236,12 +246,18 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
             return scores
 
     def _scores(self, X, y):
-        """A copy of the scores, where nobody says whose the rows are."""
+        """A copy of the scores, where nobody says whose the rows are, nor what they weigh."""
         if self.max_rows_per_group is not None:
             raise ValueError(
                 f"max_rows_per_group must be None where no groups can be passed, got {self.max_rows_per_group!r}: "
                 "function forms, and score functions of SelectKBest and the like, get X and y only. Use DPMICSelector, "
                 "or DPMICScorer.fit(X, y, groups=...)."
+            )
+        if self.max_weight is not None:
+            raise ValueError(
+                f"max_weight must be None where no sample_weight can be passed, got {self.max_weight!r}: function "
+                "forms, and score functions of SelectKBest and the like, get X and y only. Use DPMICSelector, or "
+                "DPMICScorer.fit(X, y, sample_weight=...)."
             )
         return self.fit(X, y).scores_.copy()
 

@@ -1,21 +1,24 @@
 """What the selectors and the scorer share: features are scored against a target by a statistic."""
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
-from skdpmic._utils.typing import Floats
+from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.typing import ColumnLike, Floats, TableLike
 from skdpmic.planning.chances import miss_probability
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.base import PrivateEstimator
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
-from skdpmic.statistics.registry import check_of_target, statistic_named, warn_about_copies
+from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.people import check_given_together
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.targets import check_target_shares
+from skdpmic.table.weights import USUAL_MEAN, check_weights_given
 
 
 class Grids(NamedTuple):
@@ -28,6 +31,57 @@ class Grids(NamedTuple):
 
 class PrivateScoring(ResultsMixin, PrivateEstimator):
     """An estimator that scores features against a target, and publishes scores or names."""
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ColumnLike,
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+    ) -> Self:
+        """Score every feature against the target, and keep what is released with noise.
+
+        Parameters
+        ----------
+        X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
+            One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
+            and `categories` say; missing values have their own bin, and are never an error. Dataframes may be of
+            any library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must
+            always come in the same order, only some are in memory at a time. Masked arrays are refused, as their hidden
+            values would be read.
+        y : array-like of shape (n_samples,)
+            The target, without missing values: numbers or dates within `target_bounds` (clipped otherwise), or labels
+            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows.
+        groups : array-like of shape (n_samples,), default=None
+            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
+            hashable, and none of them missing. X must then be in memory.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The survey weight of each row, given if and only if `max_weight` is: at least 0; larger ones than that are
+            clipped. Where X is a dask collection, so is this, in partitions of the same rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is not as described. The estimator is then left as it was.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If bounds or classes are read from the data, or `random_state` is set.
+        """
+        with rollback_on_error(self):
+            self._check_parameters()
+            check_given_together(groups, self.max_rows_per_group)
+            check_weights_given(sample_weight, self.max_weight)
+            self._publish(*self._read(X, y, groups, sample_weight))
+        return self
 
     def _grids(self):
         return Grids()
@@ -52,6 +106,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def _measure(self, n_persons, n_features, n_classes):
         release, (B, c, _) = self._release_for(n_features), self._grids()
         measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
+        measure = measure if self.max_weight is None else measure.of_weights()
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
 
     def _told(self, measure):
@@ -79,6 +134,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         self._margin = getattr(measure, "margin", None)
         if self._margin is not None:
             self.target_shares_ = self._margin.published()
+            if self._margin.mean_weight is not None:
+                self.mean_weight_ = self._margin.mean_weight * float(self.max_weight)
             if records.n_classes is None and not self._margin.is_public:
                 self.target_cut_ = records.target_axis.value_at(self._margin.cut(records.target_axis.scale))
 
@@ -91,6 +148,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         if self.target_shares is not None:
             check_of_target(statistic)
             self._shares()
+        check_takes_weights(statistic, self.max_weight)
         super()._check_parameters()
 
     def _warn(self, shape, stacklevel):
@@ -148,7 +206,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         """How many features are to be chosen; None if that is open."""
         return None
 
-    def plan(self, n_samples: int, n_features: int | None = None) -> ReleasePlan:
+    def plan(self, n_samples: int, n_features: int | None = None, *, mean_weight: float = USUAL_MEAN) -> ReleasePlan:
         """How much noise a fit to a table of this shape will have, compared with other mechanisms and statistics.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
@@ -159,6 +217,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             Number of records, at least 4.
         n_features : int, default=None
             Number of features; needed if neither `bounds` nor `categories` gives it.
+        mean_weight : float, default=0.25
+            The mean weight of the records, as a share of `max_weight`, about; used only if that is given.
 
         Returns
         -------
@@ -185,7 +245,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         facts = self._facts()
         n_features = facts.n_features if n_features is None else n_features
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
-        request = checked(Request(*given))
+        request = checked(Request(*given, None if self.max_weight is None else mean_weight))
         n_samples, n_features = request.n_samples, request.n_features
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)

@@ -37,6 +37,7 @@ class PrivateSelectKBestParameters:
     target_shares: ColumnLike | None = None
     redundancy: float = 0.0
     max_rows_per_group: int | None = None
+    max_weight: float | None = None
     ledger: BudgetLedger | None = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -104,6 +105,12 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
+    max_weight : float, default=None
+        If given, each row has a survey weight, `sample_weight` of `fit`, and this is the largest one that counts: a
+        public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
+        that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
+        are as many times smaller as the mean weight is; a few times the mean is a good choice
+        (``docs/how_to/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -148,6 +155,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
+    mean_weight_ : float
+        The mean weight of the rows, with noise; only with `max_weight`, where `target_shares_` were learnt.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -215,6 +224,12 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         if not is_number or not 0 <= self.redundancy <= LARGEST_REDUNDANCY:
             raise ValueError(
                 f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
+            )
+
+        if self.redundancy > 0 and self.max_weight is not None:
+            raise ValueError(
+                f"redundancy must be 0 with max_weight={self.max_weight!r}, got {self.redundancy!r}: how much features "
+                "tell of one another is scored without weights only."
             )
 
     def _check_one_pass(self):

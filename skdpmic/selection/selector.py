@@ -35,6 +35,7 @@ class DPMICSelectorParameters:
     c: float | Auto = "auto"
     correction: Correction = "miller-madow"
     max_rows_per_group: int | None = None
+    max_weight: float | None = None
     ledger: BudgetLedger | None = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -122,6 +123,12 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
         with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
         with as many as people have, for the same noise (``docs/theory/people.md``).
+    max_weight : float, default=None
+        If given, each row has a survey weight, `sample_weight` of `fit`, and this is the largest one that counts: a
+        public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
+        that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
+        are as many times smaller as the mean weight is; a few times the mean is a good choice
+        (``docs/how_to/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -153,6 +160,8 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
+    mean_weight_ : float
+        The mean weight of the rows, with noise; only with `max_weight`, where `target_shares_` were learnt.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -221,6 +230,10 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
         if self.threshold is not None:
             raise ValueError(f"fdr must be None where threshold is given, got {self.fdr!r}.")
+        if self.max_weight is not None:
+            raise ValueError(
+                f"fdr must be None with max_weight, as scores of weighted rows have no p-values, got {self.fdr!r}."
+            )
         if self.max_rows_per_group is not None and self.max_rows_per_group > 1:
             raise ValueError(
                 f"fdr must be None with max_rows_per_group={self.max_rows_per_group!r}, as rows of a person are "

@@ -32,8 +32,8 @@ def chance_scores(measure, shape):
     kinds = {scale if isinstance(scale, Nominal) else _UNIT for scale in shape.scales}
     if len(kinds) == 1 or not hasattr(measure, "chance_rate"):
         return np.zeros(shape.n_features)
-    measure = measure.before_learning()
-    return np.array([chance_score(measure, scale, shape.n_groups) for scale in shape.scales])
+    factor, measure = measure.chance_factor, measure.before_learning()
+    return factor * np.array([chance_score(measure, scale, shape.n_groups) for scale in shape.scales])
 
 
 def chance_score(measure, scale, n):

@@ -19,6 +19,7 @@ from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
+from skdpmic.table.weights import check_max_weight
 
 _KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}
@@ -48,6 +49,17 @@ def check_of_target(statistic):
         raise ValueError(
             f"target_shares must be None with statistic={statistic.name!r}, whose scores need nothing of the kind, but "
             f"for {able}."
+        )
+
+
+def check_takes_weights(statistic, max_weight):
+    """Raise unless records may weigh so much, and less than others; None says that all count alike."""
+    check_max_weight(max_weight)
+    if max_weight is not None and not statistic.takes_weights:
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.takes_weights)
+        raise ValueError(
+            f"max_weight must be None with statistic={statistic.name!r}, to whose scores all records count alike: "
+            f"statistic={able} takes weights."
         )
 
 

@@ -12,7 +12,7 @@ from skdpmic.table.description import Description
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
 from skdpmic.table.strata import StratifiedTarget
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.targets import ClassTarget, NumericTarget, of_rows
 
 
 class Records(NamedTuple):
@@ -55,18 +55,22 @@ class Records(NamedTuple):
         """The records, with this progress."""
         return self._replace(progress=progress)
 
+    def with_weights(self, weights):
+        """The records, each of which counts for its weight, in units."""
+        return self._replace(target=self.target._replace(weights=weights))
+
     def with_sampled_rows(self, random_bytes):
         """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
         if self.people is None:
             return self
         rows = self.people.draw(random_bytes)
-        target = None if self.target is None else self.target._replace(values=self.target.values[rows])
+        target = None if self.target is None else of_rows(self.target, rows)
         return self._replace(rows=rows, target=target)
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, with what epsilon tells of the target."""
         bounds = None if self.n_classes else self.target.bounds
-        return measure.learnt(measure.target_counts(self.target), bounds, epsilon, random_bytes)
+        return measure.learnt(measure.target_counts(self.target), self.n_samples, bounds, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(column, scale)`` of each feature that is not left out; `of_block` is the same of several."""

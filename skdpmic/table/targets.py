@@ -24,6 +24,7 @@ class NumericTarget(NamedTuple):
 
     values: np.ndarray  # (n_samples,)
     bounds: tuple | None  # the range of these values, None where a statistic needs none
+    weights: np.ndarray | None = None  # uint32 (n_samples,), in units; None where all records count alike
 
     n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
@@ -33,6 +34,13 @@ class ClassTarget(NamedTuple):
 
     values: np.ndarray  # (n_samples,)
     n_classes: int
+    weights: np.ndarray | None = None
+
+
+def of_rows(target, rows):
+    """The target of some of the rows."""
+    weights = None if target.weights is None else target.weights[rows]
+    return target._replace(values=target.values[rows], weights=weights)
 
 
 def n_target_bins(scale):

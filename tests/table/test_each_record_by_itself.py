@@ -405,7 +405,7 @@ def check_counts(count, pool, public, seed=0):
 
 def counted_lazily(X, y, public):
     frame = polars.DataFrame({"x": [row[0] for row in X]}).lazy()
-    return DPMICScorer(**GRID, **public)._count_batches(frame, y)
+    return DPMICScorer(**GRID, **public)._count_batches(frame, y, None)
 
 
 def counted_in_chunks(X, y, public):
@@ -420,7 +420,7 @@ def counted_by_dask(X, y, public):
 
     X, y = np.array(X), object_column(y)
     return DPMICScorer(**GRID, **public)._count_where_it_lies(
-        dask.array.from_array(X, chunks=(4, 1)), dask.array.from_array(y, chunks=4)
+        dask.array.from_array(X, chunks=(4, 1)), dask.array.from_array(y, chunks=4), None
     )
 
 

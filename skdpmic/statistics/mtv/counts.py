@@ -2,10 +2,11 @@
 
 For each column of the target, the records in each master part of the feature are counted, and then those whose value is
 missing; of a nominal feature, the records of each code. From these counts MTVr is computed, whether the records came
-together or in chunks.
+together or in chunks. A record that has a weight counts for that, in whole units: n records for at most ``n * units``.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,44 +25,58 @@ ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact val
 # --- Counting -------------------------------------------------------------------------------------------------------
 
 
-class _Counts:
-    """Counts of features with a target, and scores from them. Holds public numbers only."""
+class Placed(NamedTuple):
+    """Where the records of a target lie, and what each of them weighs. As sensitive as the target."""
 
-    def __init__(self, family):
-        self._family = family
+    columns: np.ndarray  # uint32 (n_samples,)
+    weights: np.ndarray | None  # uint32 (n_samples,), None where all count alike
+
+
+class _Counts:
+    """Counts of features with a target, and scores from them. Holds public numbers only.
+
+    Parameters
+    ----------
+    family : Family
+    units : int
+        That a record may weigh at most; 1 where all count alike.
+    """
+
+    def __init__(self, family, units=1):
+        self._family, self.units = family, units
 
     def n_tables(self, scale):
         """How often each record is counted in the counts of a feature."""
         return 1
 
-    def count(self, x, scale, columns):
+    def count(self, x, scale, placed):
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
         if isinstance(scale, Nominal):
             counts = np.zeros((1, self._family.n_columns * scale.n_parts), dtype=np.uint32)
-            add_records(counts, columns, x[np.newaxis], scale.n_parts)
+            _add(counts, placed, x[np.newaxis], scale.n_parts)
             return counts[0]
-        (table,) = self.tables([x], [scale], columns)
+        (table,) = self.tables([x], [scale], placed)
         return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
 
-    def tables(self, X, bounds, columns):
+    def tables(self, X, bounds, placed):
         """Counts of several features of numbers: uint32 (n_features, n_columns, n_master + 1), those missing last.
 
         Parameters
         ----------
         X : sequence of ndarrays of shape (n_samples,)
         bounds : sequence of pairs of floats
-        columns : ndarray of shape (n_samples,)
-            Of the target.
+        placed : Placed
+            The target.
         """
         n_columns, n_parts = self._family.n_columns, self._family.n_master + 1
         counts = np.zeros((len(X), n_columns * n_parts), dtype=np.uint32)
         parts, _ = parts_of_each(X, bounds, self._family.n_master)
-        add_records(counts, columns, parts, n_parts)
+        _add(counts, placed, parts, n_parts)
         return counts.reshape(-1, n_columns, n_parts)
 
     def scorer(self, n):
         """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
-        return counts_scorer(n, self._family)
+        return counts_scorer(n, self._family, self.units)
 
     def of_target(self, counts, scale):
         """Records in each column of the target, from the counts of a feature."""
@@ -78,15 +93,16 @@ class NumericCounts(_Counts):
     ----------
     target_bounds : pair of floats
     family : Family
+    units : int, default=1
     """
 
-    def __init__(self, target_bounds, family):
-        super().__init__(family)
+    def __init__(self, target_bounds, family, units=1):
+        super().__init__(family, units)
         self._target_bounds = target_bounds
 
-    def place(self, y):
-        """The column of each value of the target: uint32 (n_samples,). As sensitive as the target."""
-        return equal_parts(y, self._target_bounds, self._family.n_columns)
+    def place(self, y, weights=None):
+        """The column of each value of the target."""
+        return Placed(equal_parts(y, self._target_bounds, self._family.n_columns), weights)
 
 
 class ClassCounts(_Counts):
@@ -96,11 +112,19 @@ class ClassCounts(_Counts):
     ----------
     family : Family
         Of as many columns as there are classes.
+    units : int, default=1
     """
 
-    def place(self, codes):
-        """The column of each record: uint32 (n_samples,). As sensitive as the target."""
-        return codes.astype(np.uint32)
+    def place(self, codes, weights=None):
+        """The column of each record."""
+        return Placed(codes.astype(np.uint32), weights)
+
+
+def _add(counts, placed, parts, n_parts):
+    if placed.weights is None:
+        add_records(counts, placed.columns, parts, n_parts)
+    else:
+        add_weights(counts, placed.columns, placed.weights, parts, n_parts)
 
 
 @jit
@@ -110,6 +134,15 @@ def add_records(counts, columns, parts, n_parts):
     for f in range(len(parts)):
         for i in range(len(columns)):
             counts[f, columns[i] * width + parts[f, i]] += np.uint32(1)
+
+
+@jit
+def add_weights(counts, columns, weights, parts, n_parts):
+    """The same, where each record counts for its weight."""
+    width = np.uint32(n_parts)
+    for f in range(len(parts)):
+        for i in range(len(columns)):
+            counts[f, columns[i] * width + parts[f, i]] += weights[i]
 
 
 # --- Scores ---------------------------------------------------------------------------------------------------------
@@ -122,13 +155,19 @@ class CountsScorer:
     ----------
     n : int, at least 2
     family : Family
+    units : int, default=1
+        That a record may weigh at most. Counts are of units then.
     """
 
     rounding_error = ROUNDING_ERROR
 
-    def __init__(self, n, family):
-        if n > MOST_RECORDS:
-            raise ValueError(f"scores can be computed of at most {MOST_RECORDS:,} records, got n_samples={n:,}.")
+    def __init__(self, n, family, units=1):
+        most = MOST_RECORDS // units
+        if n > most:
+            with_weights = " with weights" if units > 1 else ""
+            raise ValueError(f"scores can be computed of at most {most:,} records{with_weights}, got n_samples={n:,}.")
+        self._most = n * units  # that all records may weigh together
+        self._are_weighted = units > 1
         self._n, self._shape = n, (family.n_columns, family.n_master)
         self._n_cells = family.n_columns * family.n_master
         self._family = family
@@ -142,9 +181,9 @@ class CountsScorer:
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._k_max = max((side.k_max for side in self._bisections), default=2)
-        self._of_bisections = self._constants_of_bisections()
+        self._of_bisections = self._constants_of_bisections(self._most)
         self._others = [
-            (side, np.array(side.groups), _of_groups(side), self._constants(side, np.arange(2, side.k_max + 1)))
+            (side, np.array(side.groups), _of_groups(side), np.arange(2, side.k_max + 1))
             for side in family.sides
             if side.n_groups > 2
         ]
@@ -152,28 +191,29 @@ class CountsScorer:
     def _by_chance(self, k, size):
         return self._family.penalty * np.sqrt((k - 1) * (size - 1) / self._n)
 
-    def _constants(self, side, k):
-        """What the length of a path of k pieces is multiplied by, and what is taken off."""
-        return self._per_length(side, k), self.offsets(side, k)
+    def _constants_of_bisections(self, total):
+        """What the length of a path of k pieces is multiplied by, and what is taken off, if all weigh `total` together.
 
-    def _constants_of_bisections(self):
-        """The same for all of these at once, and for two lengths more, which mean nothing.
-
-        And how much longer two pieces more have to make a path, halved, to be worth what is taken off for them; a third
-        one is added to two, of which a path of one piece is as good as any.
+        For two lengths more, too, which mean nothing. And how much longer two pieces more have to make a path, halved,
+        to be worth what is taken off for them; a third one is added to two, of which a path of one piece is as good as
+        any.
         """
         k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # which does not depend on k there
-        units = np.array([self._n if side.margins is None else UNITS for side in self._bisections])
+        units = np.array([total if side.margins is None else UNITS for side in self._bisections])
         limits = np.array([side.k_max for side in self._bisections])
         offsets = self._by_chance(k, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
-        per_length, offsets = 1 / (2 * self._n * units[:, np.newaxis] * nu), offsets / nu
+        per_length, offsets = 1 / (2 * self._most * units[:, np.newaxis] * nu), offsets / nu
         of_two_pieces = np.minimum(offsets[:, 1] - offsets[:, 0], (offsets[:, 2:] - offsets[:, :-2]).min(axis=1))
         least = _CLEARLY * of_two_pieces / (2 * per_length[:, 0])
         return per_length, np.where(k <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
 
-    def _per_length(self, side, k):
-        units = self._n if side.margins is None else UNITS
-        return 1 / (2 * self._n * units * self._family.normaliser(side, k))
+    def _constants(self, total):
+        """Those of bisections, where all records weigh so much together: what is all they may, unless they differ."""
+        return self._constants_of_bisections(total) if self._are_weighted else self._of_bisections
+
+    def _per_length(self, side, k, total):
+        units = total if side.margins is None else UNITS
+        return 1 / (2 * self._most * units * self._family.normaliser(side, k))
 
     def offsets(self, side, k):
         """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
@@ -192,19 +232,27 @@ class CountsScorer:
 
         They are put after all others, and before them.
         """
+        if self._total(tables[0]) == 0:
+            return np.zeros(len(tables))
         scores, some_missing = self._of_merges(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
             before = self._of_merges(np.roll(tables[some_missing], 1, axis=2))
             scores[some_missing] = np.maximum(scores[some_missing], before)
         return scores
 
+    def _total(self, table):
+        """What all records weigh together, the same for all features."""
+        return int(table.sum(dtype=np.int64)) if self._are_weighted else self._most
+
     def _of_merges(self, tables):
         largest, (counts, n_used) = np.zeros(len(tables)), running_counts(tables)
+        total = self._total(tables[0])
         if self._bisections:
-            per_length, offsets, least = self._of_bisections
+            per_length, offsets, least = self._constants(total)
             lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max, least)
             largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
-        for side, groups, margins, (per_length, offsets) in self._others:
+        for side, groups, margins, k in self._others:
+            per_length, offsets = self._per_length(side, k, total), self.offsets(side, k)
             for f, n in enumerate((n_used + 1).tolist()):
                 of_feature = counts[f, : len(groups) * n + n].reshape(-1, n)
                 lengths = longest(walk_against(of_feature, groups, margins), side.k_max)
@@ -213,11 +261,13 @@ class CountsScorer:
 
     def _of_labels(self, table, n_labels):
         """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
-        of_code, largest = table.sum(axis=0), 0.0
+        of_code, total, largest = table.sum(axis=0), self._total(table), 0.0
+        if total == 0:
+            return 0.0
         if self._bisections:
             lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
             offsets = (self._offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
-            largest = max(largest, float((lengths * self._of_bisections[0][:, 0] - offsets).max()))
+            largest = max(largest, float((lengths * self._constants(total)[0][:, 0] - offsets).max()))
         for side, groups, margins, _ in self._others:
             apart = np.array([table[groups == group].sum(axis=0) for group in range(side.n_groups)])
             of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
@@ -225,7 +275,7 @@ class CountsScorer:
                 length = np.abs(_steps(rows, margins, margins.sum(), rows.sum(axis=0))).sum()
                 k = rows.shape[1]
                 offset = self.offset_of_labels(n_labels, side) / self._family.normaliser(side, k)
-                largest = max(largest, float(length * self._per_length(side, k) - offset))
+                largest = max(largest, float(length * self._per_length(side, k, total) - offset))
         return min(largest, 1.0)
 
     def offset_of_labels(self, n_labels, side):

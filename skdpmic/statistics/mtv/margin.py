@@ -26,7 +26,9 @@ class Margin:
     scale : Fraction, default=0
         Of the discrete Laplace noise in each of them, times `n`; 0 for what is exact, or was known before.
     n : int, default=1
-        Records that were counted.
+        Records that were counted; with weights, in units that these may weigh together.
+    sums : tuple of int, default=None
+        With weights, the noisy sums in each piece, in units, of which the shares are made.
     knots : tuple of float, default=None
         Of a numeric target: its range in two parts of equally many columns; None for equal columns.
     is_public : bool, default=False
@@ -37,6 +39,7 @@ class Margin:
     shares: tuple
     scale: Fraction = Fraction(0)
     n: int = 1
+    sums: tuple | None = None
     knots: tuple | None = None
     is_public: bool = False
 
@@ -44,6 +47,11 @@ class Margin:
     def error(self):
         """Scale of the noise in each share."""
         return float(self.scale / self.n)
+
+    @property
+    def mean_weight(self):
+        """About the mean weight, as a share of the largest one; None if nothing is known of it."""
+        return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
 
     def of(self, family):
         """The grids of a family, where this is known."""
@@ -61,6 +69,14 @@ class Margin:
     def published(self):
         """Each share, of shape (n_pieces,), in [0, 1]."""
         return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
+
+
+def chance_of_weights(mean_weight):
+    """How much chance does with weights of this mean, as a share of the largest one, next to records of that weight.
+
+    That is the root of their mean square: between the mean and its root. The middle suits the weights of surveys.
+    """
+    return mean_weight**0.75
 
 
 def equal_pieces(n_pieces, n_columns):

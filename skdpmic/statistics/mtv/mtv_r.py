@@ -23,22 +23,22 @@ from skdpmic.table.nominal import Nominal
 class _Target:
     """What all features that are scored against one target share. As sensitive as the target itself."""
 
-    def __init__(self, grids, target):
+    def __init__(self, grids, target, weights):
         self._grids = grids
-        self._columns = grids.place(target)
+        self._placed = grids.place(target, weights)
         self._scorer = grids.scorer(len(target))
         self.rounding_error = self._scorer.rounding_error
 
     def score(self, x, scale):
         """MTVr of the feature `x` and the target, in [0, 1]."""
-        return self._scorer.score(self._grids.count(x, scale, self._columns), scale)
+        return self._scorer.score(self._grids.count(x, scale, self._placed), scale)
 
     def score_block(self, X, scales):
         """The same of several features, at once where they are numbers: a list."""
         scores, are_numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
         if are_numbers:
             numbers = X if len(are_numbers) == len(scales) else [X[j] for j in are_numbers]
-            tables = self._grids.tables(numbers, [scales[j] for j in are_numbers], self._columns)
+            tables = self._grids.tables(numbers, [scales[j] for j in are_numbers], self._placed)
             scores = dict(zip(are_numbers, self._scorer.of_tables(tables).tolist(), strict=True))
         return [scores[j] if j in scores else self.score(X[j], scale) for j, scale in enumerate(scales)]
 
@@ -51,10 +51,13 @@ class NumericTargetScorer(_Target):
     y : ndarray of shape (n_samples,)
     bounds : pair of floats
     family : Family
+    weights : uint32 ndarray of shape (n_samples,), default=None
+        In units, of which a record has at most `units`.
+    units : int, default=1
     """
 
-    def __init__(self, y, bounds, family):
-        super().__init__(NumericCounts(bounds, family), y)
+    def __init__(self, y, bounds, family, weights=None, units=1):
+        super().__init__(NumericCounts(bounds, family, units), y, weights)
 
 
 class ClassTargetScorer(_Target):
@@ -65,10 +68,12 @@ class ClassTargetScorer(_Target):
     codes : ndarray of shape (n_samples,)
     family : Family
         Of as many columns as there are classes.
+    weights, units
+        As for a numeric target.
     """
 
-    def __init__(self, codes, family):
-        super().__init__(ClassCounts(family), codes)
+    def __init__(self, codes, family, weights=None, units=1):
+        super().__init__(ClassCounts(family, units), codes, weights)
 
 
 def mtv_r(

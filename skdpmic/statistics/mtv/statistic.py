@@ -4,20 +4,19 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import numpy as np
-
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import class_margin, cut_margin, places_of
-from skdpmic.statistics.mtv.margin import Margin, margin_of, public_margin
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of, sums_of
+from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
 from skdpmic.table.targets import n_target_bins
+from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/known_margin.md
 
@@ -27,6 +26,7 @@ class MtvR(Statistic):
 
     name = "mtv_r"
     is_mergeable = True
+    takes_weights = True
 
     @staticmethod
     def learns_target(n_classes):
@@ -52,6 +52,7 @@ class MtvRGrids(Measure):
     c: float
     n_classes: int | None
     rows_per_group: int = 1
+    units: int = 1  # that a record may weigh at most
     learns: bool = False  # what is private about the target, before any feature is scored
     margin: Margin | None = None  # what is known of it
 
@@ -72,31 +73,45 @@ class MtvRGrids(Measure):
         return replace(self, margin=margin_of(counts, self._family.n_columns))
 
     def before_learning(self):
-        """The same grids, before anything was learnt of a target."""
-        return replace(self, margin=None) if self.learns else self
+        """The same grids, before anything was learnt of a target, of records that all count alike."""
+        return replace(self, units=1, margin=None if self.learns else self.margin)
+
+    @property
+    def chance_factor(self):
+        """How much chance does next to records that all count alike; by what is known of weights, or what is usual."""
+        if self.units == 1:
+            return 1.0
+        is_known = self.margin is not None and self.margin.mean_weight is not None
+        return chance_of_weights(self.margin.mean_weight if is_known else USUAL_MEAN)
+
+    def of_weights(self):
+        """The same grids, of records with weights."""
+        return replace(self, units=WEIGHT_UNITS)
 
     def target_counts(self, target):
         """What is to be learnt of a target, without noise: records in each class, or at each place of the range."""
         if self.n_classes is None:
-            return places_of(target.values, target.bounds)
-        return np.bincount(target.values, minlength=self.n_classes)
+            return places_of(target)
+        return sums_of(target.values, target.weights, self.n_classes)
 
-    def learnt(self, counts, bounds, epsilon, random_bytes):
+    def learnt(self, counts, n, bounds, epsilon, random_bytes):
         """The same grids, with what epsilon tells of a target's margin.
 
         Parameters
         ----------
         counts : int64 ndarray
-            Of records, by `target_counts` or by the columns of a sketch.
+            Of records, or units of their weights, by `target_counts` or by the columns of a sketch.
+        n : int
+            Number of records.
         bounds : pair of floats or None
             Of a numeric target.
         epsilon : Fraction or infinity, above 0
         random_bytes : callable
         """
-        noise = (epsilon, self.rows_per_group, random_bytes)
+        told = Told(n, epsilon, self.rows_per_group, self.units, random_bytes)
         if self.n_classes is None:
-            return replace(self, margin=cut_margin(counts, self._family.n_columns, bounds, *noise))
-        return replace(self, margin=class_margin(counts, *noise))
+            return replace(self, margin=cut_margin(counts, self._family.n_columns, bounds, told))
+        return replace(self, margin=class_margin(counts, told))
 
     def of_groups(self, rows_per_group):
         """The same grids, with a higher penalty for what they show by chance.
@@ -121,16 +136,21 @@ class MtvRGrids(Measure):
 
     def sensitivity(self, shape):
         """Of the score in [0, 1]."""
-        knows_margins = self.learns or self.margin is not None
-        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, knows_margins=knows_margins)
+        known = {"knows_margins": self.learns or self.margin is not None}
+        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)
 
     def rounding_error(self, shape):
         """Of the score in [0, 1]."""
         # Kept for the scores; an error, if n is too large for it.
-        return counts_scorer(shape.n_samples, self._family).rounding_error
+        return counts_scorer(shape.n_samples, self._family, self.units).rounding_error
 
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target."""
+        if self.units > 1:
+            raise AttributeError(
+                "p_values needs records that all count alike, got weights: how far sums of these go by chance depends "
+                "on all of them, and is private."
+            )
         if self.margin is None:
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         if self.margin.is_public:
@@ -144,19 +164,22 @@ class MtvRGrids(Measure):
     def scorer(self, target, random_bytes):
         """What scores features against a target."""
         if self.n_classes is not None:
-            return ClassTargetScorer(target.values, self._family)
-        if self.margin is None or self.margin.knots is None:
-            return NumericTargetScorer(target.values, target.bounds, self._family)
-        axis = Knots(self.margin.knots)
-        return NumericTargetScorer(axis.place(target.values), axis.scale, self._family)
+            return ClassTargetScorer(target.values, self._family, target.weights, self.units)
+        values, bounds = target.values, target.bounds
+        if self.margin is not None and self.margin.knots is not None:
+            axis = Knots(self.margin.knots)
+            values, bounds = axis.place(values), axis.scale
+        return NumericTargetScorer(values, bounds, self._family, target.weights, self.units)
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""
-        return NumericCounts(target_bounds, self._family) if self.n_classes is None else ClassCounts(self._family)
+        if self.n_classes is None:
+            return NumericCounts(target_bounds, self._family, self.units)
+        return ClassCounts(self._family, self.units)
 
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""
-        return counts_scorer(n, self._family)
+        return counts_scorer(n, self._family, self.units)
 
 
 @lru_cache(maxsize=16)
@@ -164,5 +187,5 @@ def _family_of(grids):
     """Kept here, and not with the measure, which stays small: with many classes a family is large."""
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
-    family = family.for_groups(math.sqrt(grids.rows_per_group))
+    family = family.for_groups(math.sqrt(grids.rows_per_group) * grids.chance_factor**2)
     return family if grids.margin is None else grids.margin.of(family)

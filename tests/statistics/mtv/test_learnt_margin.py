@@ -14,12 +14,18 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import learnt_margin
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import class_margin, cut_margin, places_of
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of
 from skdpmic.statistics.mtv.margin import Margin, public_margin
+from skdpmic.table.targets import NumericTarget
 from tests.folding import each
 
 SOURCE = entropy_source(0)
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+
+def told(counts, epsilon, m=1):
+    """What is public of counts of records that all count alike."""
+    return Told(int(np.sum(counts)), epsilon, m, 1, SOURCE)
 
 
 # --- Privacy, exactly ---------------------------------------------------------------------------------------------
@@ -65,7 +71,7 @@ def test_noisy_class_counts_lose_exactly_epsilon(n_classes, m, no_noise):
         counts = []
         for table in tables:
             no_noise.clear()
-            counts_, scale = without_noise(class_margin(table, epsilon, m, SOURCE))
+            counts_, scale = without_noise(class_margin(table, told(table, epsilon, m)))
             counts.append(counts_[: no_noise[0]])  # of two classes the second is what the first leaves
         moved = sum(abs(here - there) for here, there in zip(*counts, strict=True))
         largest = max(largest, moved / scale)
@@ -86,7 +92,7 @@ def law_of_cut(counts, epsilon, m, monkeypatch):
     margins = []
     for place in range(len(counts) - 1):
         monkeypatch.setattr(learnt_margin, "weighted_choice", chooses(place))
-        margins.append(cut_margin(counts, 8, (0.0, 1.0), epsilon, m, SOURCE))
+        margins.append(cut_margin(counts, 8, (0.0, 1.0), told(counts, epsilon, m)))
     weights, losses, rate = asked[0]
     law = weights * np.exp(-float(rate) * losses)
     return law / law.sum(), margins
@@ -118,14 +124,14 @@ def test_twice_the_rate_would_lose_more_than_epsilon(no_noise, monkeypatch):
 def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
     monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: noise[:size])
-    three = class_margin(np.array([10, 20, 30]), Fraction(1, 2), 1, SOURCE)
+    three = class_margin(np.array([10, 20, 30]), told([60], Fraction(1, 2)))
     assert three == Margin((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
-    two = class_margin(np.array([10, 50]), Fraction(1, 2), 1, SOURCE)
+    two = class_margin(np.array([10, 50]), told([60], Fraction(1, 2)))
     assert two == Margin((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
     counts = np.repeat([4, 6], learnt_margin.N_PLACES // 2)
     n = int(counts.sum())
     assert n * Fraction(1, 1000) < 50
-    middle = cut_margin(counts, 8, (0.0, 1.0), Fraction(1, 1000), 1, SOURCE)
+    middle = cut_margin(counts, 8, (0.0, 1.0), told(counts, Fraction(1, 1000)))
     share = Fraction(2048 + 5, n)
     assert middle == Margin((4, 8), (share, 1 - share), Fraction(1000), n)
 
@@ -254,7 +260,7 @@ def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user(
 def test_intervals_hold_the_share_as_often_as_they_say():
     """Of 2,000 fits at confidence 0.8: fewer than 1,540 hits have a probability below 1e-3 if 0.8 is right."""
     y = np.repeat([0, 1], [12, 28])
-    margins = [class_margin(np.bincount(y), Fraction(1, 4), 1, SOURCE) for _ in range(2000)]
+    margins = [class_margin(np.bincount(y), told(np.bincount(y), Fraction(1, 4))) for _ in range(2000)]
     intervals = [learnt_margin.shares_interval(margin, 0.8) for margin in margins]
     assert sum(lower[0] <= 0.3 <= upper[0] for lower, upper in intervals) > 1540
     widths = {round(upper[0] - lower[0], 9) for lower, upper in intervals if lower[0] > 0}
@@ -336,8 +342,8 @@ def test_percentages_that_were_rounded_are_scaled_to_all():
 def test_places_are_equal_parts_of_the_range():
     y = np.array([0.0, 0.0009, 0.001, 0.4999, 0.5, 0.9999, 1.0, -3.0, 7.0])
     expected = np.clip((y * learnt_margin.N_PLACES).astype(int), 0, learnt_margin.N_PLACES - 1)
-    assert np.flatnonzero(places_of(y, (0.0, 1.0))).tolist() == np.unique(expected).tolist()
-    assert places_of(y, (0.0, 1.0)).sum() == len(y)
+    assert np.flatnonzero(places_of(NumericTarget(y, (0.0, 1.0)))).tolist() == np.unique(expected).tolist()
+    assert places_of(NumericTarget(y, (0.0, 1.0))).sum() == len(y)
 
 
 def test_redundancy_with_public_shares_has_the_noise_of_features_of_which_nothing_is_known():

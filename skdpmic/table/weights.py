@@ -1,0 +1,72 @@
+"""Survey weights: for how many people of the population each record stands, at most a public number."""
+
+import numbers
+
+import numpy as np
+from sklearn import config_context
+from sklearn.utils import check_array
+
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
+
+WEIGHT_UNITS = 256  # equal parts of `max_weight`, to which weights are rounded, so that their sums are exact
+USUAL_MEAN = 0.25  # of survey weights, as a share of the largest one, where nothing is known of it
+
+
+def check_max_weight(max_weight):
+    """Raise unless weights may be at most so large."""
+    is_number = isinstance(max_weight, numbers.Real) and not isinstance(max_weight, bool)
+    if max_weight is not None and not (is_number and 0 < max_weight < float("inf")):
+        raise ValueError(f"max_weight must be None or a finite number > 0, got {max_weight!r}.")
+
+
+def check_weights_given(sample_weight, max_weight):
+    """Raise unless it is known both what the records weigh and how much at most, or neither."""
+    if sample_weight is None and max_weight is not None:
+        raise ValueError(
+            f"sample_weight must hold the weight of each row with max_weight={max_weight!r}, got None: call fit(X, y, "
+            "sample_weight=...). Pipelines and searches hand it on to what asks for it by "
+            "set_fit_request(sample_weight=True), if metadata routing is enabled."
+        )
+    if sample_weight is not None and max_weight is None:
+        raise ValueError(
+            "max_weight must be a number > 0 where sample_weight is given, got None: a record is protected that "
+            "weighs no more than a public number."
+        )
+
+
+def read_weights(sample_weight, max_weight, n_samples):
+    """What each record weighs, in units: uint32 (n_samples,). As sensitive as the data.
+
+    Each weight by itself is clipped to `max_weight`, and rounded to a whole number of units.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+    max_weight : float
+    n_samples : int
+    """
+    weights = check_weights(sample_weight, n_samples)
+    return np.rint(np.minimum(weights / max_weight, 1.0) * WEIGHT_UNITS).astype(np.uint32)
+
+
+def check_weights(sample_weight, n_samples):
+    """Weights as floats; raise unless there is one for each record, none of them missing or below 0."""
+    if is_dask_collection(sample_weight):
+        raise TypeError("sample_weight must be in memory where X is, got a dask collection.")
+    refuse_masked(sample_weight, "sample_weight")
+    with config_context(array_api_dispatch=False):
+        weights = without_data(
+            check_array,
+            as_objects(sample_weight),
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            input_name="sample_weight",
+        )
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have a weight for each row of X, {n_samples}, got shape {weights.shape}.")
+    if (weights < 0).any():
+        raise ValueError("sample_weight must hold numbers >= 0, got at least one below.")
+    return weights
