@@ -69,7 +69,7 @@ class Scores:
         n_draws = 1 if epsilon == np.inf else self._n_targets
         target, bounds = target_of(self._table), self._table.target_bounds
         counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
-        return [measure.learnt(counts, self._table.n, bounds, epsilon, source) for _ in range(n_draws)]
+        return [measure.learnt(counts, len(target.values), bounds, epsilon, source) for _ in range(n_draws)]
 
     def _on(self, grid, n_features):
         wanted = self._table.X.shape[1] if n_features is None else n_features

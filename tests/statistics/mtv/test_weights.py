@@ -1,0 +1,305 @@
+"""MTVr of records with weights: how far one moves it, what is learnt of them, and that kernels do what is said.
+
+The theorems are in docs/theory/known_margin.md.
+"""
+
+import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer, NumericCounts
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, shares_interval
+from skdpmic.statistics.mtv.longest_path import MOST_RECORDS
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.table.nominal import Nominal
+from tests.folding import each
+from tests.statistics.mtv.test_sensitivity import any_joined
+
+SOURCE = entropy_source(0)
+UNIT = (0.0, 1.0)
+
+
+# --- The largest change, in exact numbers ---------------------------------------------------------------------------
+
+
+def exact_score(table, most, shares, half):
+    """The largest of all grids: those with known shares, and those with the shares of the table at a weight."""
+    best, total, of_all = Fraction(0), int(table.sum()), sum(shares)
+    for rows, columns in product(any_joined(len(table)), any_joined(len(shares))):
+        cells = (
+            np.eye(rows.max() + 1, dtype=np.int64)[rows].T @ table @ np.eye(columns.max() + 1, dtype=np.int64)[columns]
+        )
+        of_row, of_column = cells.sum(axis=1, keepdims=True), cells.sum(axis=0)
+        known = np.bincount(columns, shares).astype(np.int64)
+        distance = int(np.abs(of_all * cells - of_row * known).sum())
+        best = max(best, Fraction(distance, 2 * most * int(of_all - known.min())))
+        if total:
+            nu = Fraction(1, 2) if min(cells.shape) == 2 else Fraction(3, 4)
+            own = Fraction(int(np.abs(total * cells - of_row * of_column).sum()), 2 * most * total)
+            best = max(best, half * own / nu)
+    return best
+
+
+def largest_change(n, n_rows, shares, units, half=Fraction(1, 2)):
+    """Over all data sets of n records of weights up to so many units, and all replacements of one of them."""
+    shape, scores = (n_rows, len(shares)), {}
+
+    def score_of(table):
+        key = table.tobytes()
+        if key not in scores:
+            scores[key] = exact_score(table.reshape(shape), n * units, shares, half)
+        return scores[key]
+
+    n_places = math.prod(shape)
+    kinds = [u * np.eye(n_places, dtype=np.int64)[place] for place in range(n_places) for u in range(1, units + 1)]
+    kinds.append(np.zeros(n_places, dtype=np.int64))
+    largest = Fraction(0)
+    for others in combinations_with_replacement(kinds, n - 1):
+        rest = np.sum(others, axis=0)
+        around = [score_of(rest + kind) for kind in kinds]
+        largest = max(largest, max(around) - min(around))
+    return largest
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "shares", "sizes"), [(2, (1, 1), (2, 3, 4)), (2, (1, 3), (2, 3)), (3, (1, 1, 2), (2,))]
+)
+def test_a_record_with_a_weight_moves_the_score_by_at_most_two_nths(n_rows, shares, sizes):
+    for n in sizes:
+        change = largest_change(n, n_rows, shares, 2)
+        assert Fraction(1, n) < change <= Fraction(2, n)
+        assert Fraction(mtv_r_sensitivity(n, knows_margins=True, are_weighted=True)) >= min(Fraction(2, n), 1)
+
+
+def test_where_no_share_is_known_it_moves_it_by_at_most_four_nths():
+    for n in (3, 4):
+        change = largest_change(n, 2, (1, 10**9), 2, half=Fraction(1))
+        assert Fraction(3, n) - Fraction(1, 10**6) < change + Fraction(1, n) <= Fraction(5, n)
+        assert change <= 4 * Fraction(mtv_r_sensitivity(4 * n, are_weighted=True))  # that is 4 / n, not cut to 1
+
+
+def test_divisions_that_are_not_known_would_move_too_far_at_their_full_weight():
+    assert largest_change(5, 2, (1, 1), 2, half=Fraction(1)) > Fraction(2, 5)
+
+
+def test_weights_divided_by_their_sum_would_move_the_score_by_all_of_its_range():
+    """Two heavy records among a hundred that weigh nearly nothing, one of which moves to the other's part."""
+    before, after = np.array([[256, 0], [0, 256]]), np.array([[0, 0], [256, 256]])
+    distances = [np.abs(table[:, 0] - table[:, 1]).sum() for table in (before, after)]
+    assert (distances[0] - distances[1]) / 512 == 1  # of what all weigh together
+    assert (distances[0] - distances[1]) / (102 * 256) <= 2 / 102  # of what they may weigh
+
+
+# --- Kernels ----------------------------------------------------------------------------------------------------
+
+
+FAMILIES = {
+    "numbers": numeric_family(8, 1),
+    "a known half": numeric_family(8, 1).knowing((4, 8), (UNITS // 2, UNITS // 2)),
+    "known quarters": numeric_family(8, 1).knowing((2, 4, 6, 8), (UNITS // 4,) * 4),
+    "classes": class_family(8, 1, 4),
+    "two known classes": class_family(8, 1, 2).knowing((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
+}
+
+
+def merges(n_parts, k):
+    """All ways to cut so many parts into k neighbouring ones, as the part of each."""
+    for cuts in combinations(range(1, n_parts), k - 1):
+        yield np.searchsorted(cuts, np.arange(n_parts), side="right")
+
+
+def readable_score(table, n, family, units):
+    """MTVr of a table of weights, whose last part holds those missing, by its definition."""
+    scorer, most, total = CountsScorer(n, family, units), n * units, int(table.sum())
+    orders = [table, np.roll(table, 1, axis=1)] if table[:, -1].any() else [table]
+    best = Fraction(0)
+    for side, ordered in product(family.sides, orders):
+        groups = np.array(side.groups)
+        of_group = np.array([ordered[groups == g].sum(axis=0) for g in range(side.n_groups)])
+        for k in range(2, min(side.k_max, table.shape[1]) + 1):
+            offset, nu = Fraction(float(scorer.offsets(side, k))), Fraction(float(family.normaliser(side, k)))
+            for part_of in merges(table.shape[1], k):
+                cells = np.array([[row[part_of == part].sum() for part in range(k)] for row in of_group])
+                in_part = cells.sum(axis=0)
+                shares = side.margins or cells.sum(axis=1).tolist()
+                of = UNITS if side.margins else total
+                distance = sum(
+                    abs(Fraction(int(cells[g, part])) - Fraction(int(shares[g]) * int(in_part[part]), of))
+                    for g in range(side.n_groups)
+                    for part in range(k)
+                )
+                best = max(best, distance / (2 * most) / nu - offset)
+    return min(best, Fraction(1))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("with_missing", [False, True])
+def test_scores_are_those_of_the_definition(family, with_missing):
+    rng = np.random.default_rng(1)
+    for n, heavy in ((4, 1.0), (12, 0.4), (200, 0.1)):
+        weights = rng.integers(0, 9, n) * (rng.random(n) < heavy)
+        table = np.zeros((family.n_columns, family.n_master + 1), dtype=np.uint32)
+        y = rng.integers(family.n_columns, size=n)
+        x = (y + rng.integers(2, size=n)) % (family.n_master + with_missing)
+        np.add.at(table, (y, x), weights.astype(np.uint32))
+        if not table.any():
+            continue
+        counts = np.concatenate([table[:, :-1].ravel(), table[:, -1]])
+        score = Fraction(CountsScorer(n, family, 8).score(counts, UNIT))
+        assert abs(score - readable_score(table.astype(np.int64), n, family, 8)) <= Fraction(ROUNDING_ERROR)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("scale", [UNIT, Nominal(2), Nominal(5)])
+def test_records_of_the_largest_weight_score_as_without_weights(family, scale):
+    rng = np.random.default_rng(2)
+    n_counts = family.n_columns * (family.n_master + 1 if scale is UNIT else scale.n_parts)
+    counts = rng.multinomial(300, np.full(n_counts, 1 / n_counts)).astype(np.uint32)
+    plain = CountsScorer(300, family).score(counts, scale)
+    assert CountsScorer(300, family, 256).score(256 * counts, scale) == pytest.approx(plain, abs=2 * ROUNDING_ERROR)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("scale", [UNIT, Nominal(3)])
+def test_no_climb_gets_above_the_sensitivity(family, scale):
+    n, units, rng = 12, 4, np.random.default_rng(3)
+    scorer, n_counts = CountsScorer(n, family, units), family.n_columns * (family.n_master + 1)
+    if scale is not UNIT:
+        n_counts = family.n_columns * scale.n_parts
+    knows, largest = family.knows_margins, 0.0
+    allowed = mtv_r_sensitivity(n, knows_margins=knows, are_weighted=True) + 2 * ROUNDING_ERROR
+
+    def score(places, weights):
+        return scorer.score(np.bincount(places, weights, n_counts).astype(np.uint32), scale)
+
+    for _ in range(40):
+        places, weights = rng.integers(n_counts, size=n), rng.integers(0, units + 1, size=n)
+        here = score(places, weights)
+        for _ in range(60):
+            i, other = rng.integers(n), (places.copy(), weights.copy())
+            other[0][i], other[1][i] = rng.integers(n_counts), rng.integers(0, units + 1)
+            there = score(*other)
+            largest = max(largest, abs(there - here))
+            if rng.random() < 0.3:
+                (places, weights), here = other, there
+    assert 0.3 * allowed < largest <= allowed
+
+
+def test_records_without_any_weight_score_0():
+    for family in FAMILIES.values():
+        scorer = CountsScorer(10, family, 8)
+        assert scorer.score(np.zeros(family.n_columns * (family.n_master + 1), dtype=np.uint32), UNIT) == 0.0
+        assert scorer.score(np.zeros(family.n_columns * 4, dtype=np.uint32), Nominal(2)) == 0.0
+
+
+def test_counts_of_weights_are_their_sums():
+    rng = np.random.default_rng(4)
+    family, n = numeric_family(8, 1), 500
+    grids, y, weights = NumericCounts(UNIT, family, 256), rng.random(n), rng.integers(0, 257, n).astype(np.uint32)
+    for x, scale in ((rng.random(n), UNIT), (rng.integers(4, size=n).astype(np.uint32), Nominal(2))):
+        counts = grids.count(x, scale, grids.place(y, weights))
+        each_alone = [
+            weight * grids.count(x[i : i + 1], scale, grids.place(y[i : i + 1])).astype(np.int64)
+            for i, weight in enumerate(weights.tolist())
+        ]
+        np.testing.assert_array_equal(counts, np.sum(each_alone, axis=0))
+
+
+def test_fewer_records_with_weights_can_be_scored_than_without():
+    family = Family(2, 4, (Side((0, 1), 2),))
+    CountsScorer(MOST_RECORDS // 256, family, 256)
+    with pytest.raises(ValueError, match="at most 8,388,607 records with weights, got n_samples=8,388,608"):
+        CountsScorer(MOST_RECORDS // 256 + 1, family, 256)
+
+
+# --- What is learnt of the target -------------------------------------------------------------------------------
+
+
+def neighbours(n, n_parts, units, m=1):
+    """Pairs of sums of weights of n people, one of whom has other weights, or is in another part, with all m rows."""
+    kinds = [u * np.eye(n_parts, dtype=np.int64)[part] for part in range(n_parts) for u in range(units + 1)]
+    for others in combinations_with_replacement(kinds, n - 1):
+        rest = m * np.sum(others, axis=0)
+        for here, there in product(kinds, kinds):
+            yield rest + m * here, rest + m * there
+
+
+@pytest.fixture
+def no_noise(monkeypatch):
+    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: np.zeros(size, dtype=np.int64))
+
+
+@each("n_classes", [2, 3])
+@each("m", [1, 3])
+def test_noisy_sums_of_weights_lose_exactly_epsilon(n_classes, m, no_noise):
+    epsilon, largest = Fraction(7, 10), 0
+    for tables in neighbours(3, n_classes, 2, m):
+        margins = [class_margin(table, Told(3 * m, epsilon, m, 2, SOURCE)) for table in tables]
+        moved = sum(abs(here - there) for here, there in zip(*(margin.sums for margin in margins), strict=True))
+        largest = max(largest, moved / margins[0].scale)
+    assert largest == epsilon
+
+
+def law_of_cut(counts, told, monkeypatch):
+    """The probability of each cut, by what is asked of the sampler, and the margin for each."""
+    asked, margins = [], []
+    for place in range(len(counts) - 1):
+        monkeypatch.setattr(learnt_margin, "weighted_choice", lambda *of, place=place: (asked.append(of[:3]), place)[1])
+        margins.append(cut_margin(counts, 8, UNIT, told))
+    weights, losses, rate = asked[0]
+    law = weights * np.exp(-float(rate) * losses)
+    return law / law.sum(), margins
+
+
+@each("m", [1, 2])
+def test_a_cut_and_the_sums_on_its_sides_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
+    monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
+    told, largest = Told(3 * m, Fraction(3), m, 2, SOURCE), 0.0
+    for tables in neighbours(3, 3, 2, m):
+        (here, margins), (there, others) = (law_of_cut(table, told, monkeypatch) for table in tables)
+        for p, q, margin, other in zip(here, there, margins, others, strict=True):
+            moved = sum(abs(a - b) for a, b in zip(margin.sums, other.sums, strict=True))
+            largest = max(largest, math.log(p / q) + float(moved / margin.scale))
+    assert 0.6 * told.epsilon < largest <= told.epsilon * (1 + 1e-9)
+
+
+def test_shares_follow_from_noisy_sums_alone(monkeypatch):
+    noise = np.array([40, -100], dtype=object)
+    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: noise[:size])
+    told = Told(20, Fraction(16), 1, 256, SOURCE)
+    margin = class_margin(np.array([1000, 3000]), told)
+    assert margin.sums == (1040, 2900)
+    assert margin.shares == (Fraction(1040, 3940), Fraction(2900, 3940))
+    assert margin.mean_weight == 3940 / (20 * 256)
+    drowned = class_margin(np.array([1000, 60]), told)  # a sum below its noise counts as much as that
+    assert drowned.sums == (1040, -40)
+    assert drowned.shares == (Fraction(1040, 1072), Fraction(32, 1072))
+    assert all(0 <= share <= 1 for share in drowned.published())
+
+
+@each("n_classes", [2, 4])
+def test_intervals_hold_all_shares_as_often_as_they_say(n_classes):
+    """2,000 margins; the number that fail is binomial, and above 5% + 4 standard errors with probability < 1e-4."""
+    sums = np.array([900, 3000, 2000, 150])[:n_classes] * 64
+    told, true = Told(500, Fraction(1, 2), 1, 256, entropy_source(5)), sums / sums.sum()
+    failed = 0
+    for _ in range(2000):
+        lower, upper = shares_interval(class_margin(sums, told), 0.95)
+        failed += not ((lower <= true) & (true <= upper)).all()
+    assert failed / 2000 <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 2000)
+    assert failed > 0 or n_classes == 4
+
+
+def test_a_cut_is_learnt_from_public_numbers_only():
+    """Of so many records and so much epsilon, whatever they weigh."""
+    for counts in (np.full(8, 1), np.full(8, 10**6)):
+        told = Told(1000, Fraction(1, 5), 1, 256, SOURCE)  # 1,000 records of a quarter of the largest weight
+        assert cut_margin(counts, 8, UNIT, told).knots is None
+        assert learnt_margin.learns_a_cut(told)
+        assert not learnt_margin.learns_a_cut(told._replace(n=999))
