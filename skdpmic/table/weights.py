@@ -3,10 +3,7 @@
 import numbers
 
 import numpy as np
-from sklearn import config_context
-from sklearn.utils import check_array
 
-from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
 
 WEIGHT_UNITS = 256  # equal parts of `max_weight`, to which weights are rounded, so that their sums are exact
@@ -55,18 +52,17 @@ def check_weights(sample_weight, n_samples):
     if is_dask_collection(sample_weight):
         raise TypeError("sample_weight must be in memory where X is, got a dask collection.")
     refuse_masked(sample_weight, "sample_weight")
-    with config_context(array_api_dispatch=False):
-        weights = without_data(
-            check_array,
-            as_objects(sample_weight),
-            dtype=np.float64,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_min_samples=0,
-            input_name="sample_weight",
-        )
+    weights = _as_floats(as_objects(sample_weight))
     if weights.shape != (n_samples,):
         raise ValueError(f"sample_weight must have a weight for each row of X, {n_samples}, got shape {weights.shape}.")
-    if (weights < 0).any():
-        raise ValueError("sample_weight must hold numbers >= 0, got at least one below.")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("sample_weight must hold finite numbers >= 0, got at least one missing, infinite or below 0.")
     return weights
+
+
+def _as_floats(values):
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass  # raised outside, so that the error does not hold the one that quotes a value
+    raise ValueError("sample_weight must hold finite numbers >= 0, got what cannot be read as numbers.")

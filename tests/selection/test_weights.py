@@ -1,0 +1,417 @@
+"""``fit(X, y, sample_weight=...)`` with ``max_weight``: who stands for many counts for many, at most a public number.
+
+How far one weight moves a score is tested in ``tests/statistics/mtv/test_weights.py``.
+"""
+
+import math
+import pickle
+import re
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    dp_mic_regression,
+    plan_release,
+)
+from skdpmic.counting import RangeGridSketch, count_stream
+from skdpmic.statistics.registry import STATISTICS
+from skdpmic.table.weights import WEIGHT_UNITS, read_weights
+from tests.folding import each
+
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
+N, D, MOST = 400, 5, 8.0
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # to compare ways for one seed
+KINDS = {
+    "scores": partial(DPMICScorer, statistic="mtv_r", epsilon=2, max_weight=MOST),
+    "selector": partial(DPMICSelector, statistic="mtv_r", k=2, epsilon=2, max_weight=MOST),
+    "names": partial(PrivateSelectKBest, k=2, epsilon=2, max_weight=MOST),
+    "names, known shares": partial(PrivateSelectKBest, k=2, epsilon=2, max_weight=MOST, target_shares=[0.5, 0.5]),
+}
+
+
+def table(classes=False, n=N, seed=0):
+    """The second feature decides on the target; weights are skewed, and some are above the largest one."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.random((n, D)), rng.exponential(2, n)
+    y = X[:, 1] ** 2
+    return X, (y > 0.3).astype(int) if classes else y, weights
+
+
+def published(estimator):
+    return {
+        name: np.asarray(value).tolist()
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and not name.startswith("feature_names")
+    }
+
+
+def without_noise(X, y, weights, max_weight=1.0, **parameters):
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, max_weight=max_weight, **UNIT | parameters)
+    return scorer.fit(X, y, sample_weight=weights).scores_
+
+
+# --- What weights mean ------------------------------------------------------------------------------------------
+
+
+def population(n=200_000, seed=0):
+    """Nine of ten live in town, where the first two columns tell of y; elsewhere the other two do."""
+    rng = np.random.default_rng(seed)
+    X, in_town, noise = rng.random((n, 12)), rng.random(n) < 0.9, 0.1 * rng.random(n)
+    y = np.where(in_town, (X[:, 0] + X[:, 1]) / 2, (X[:, 2] + X[:, 3]) / 2)
+    return X, np.clip(0.9 * y + noise, 0, 1), in_town
+
+
+def weighted_sample(X, y, in_town, n=16_000, seed=1):
+    """The countryside is sampled 36 times as densely, and each record weighs what it stands for."""
+    rng = np.random.default_rng(seed)
+    chances = np.where(in_town, 1.0, 36.0)
+    rows = rng.choice(len(X), n, replace=False, p=chances / chances.sum())
+    return X[rows], y[rows], (36 / chances)[rows]
+
+
+def test_chosen_columns_are_those_of_the_population_that_a_sample_stands_for():
+    """Drawn with noise; the choice fails with probability below 1e-6, as all scores are 15 noise scales apart."""
+    X, y, in_town = population()
+    sampled = weighted_sample(X, y, in_town)
+    choose = partial(PrivateSelectKBest, k=2, epsilon=8, target_shares=[0.5, 0.5], **UNIT)
+    of_all = choose().fit(X, y).get_support(indices=True).tolist()
+    assert of_all == [0, 1]
+    assert (
+        choose(max_weight=36).fit(*sampled[:2], sample_weight=sampled[2]).get_support(indices=True).tolist() == of_all
+    )
+    assert choose().fit(*sampled[:2]).get_support(indices=True).tolist() == [2, 3]  # of the sample itself
+
+
+def test_scores_divided_by_the_mean_weight_are_those_of_the_population():
+    X, y, in_town = population()
+    X_of, y_of, weights = weighted_sample(X, y, in_town)
+    known = {"target_shares": [0.5, 0.5]}
+    of_all = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT, **known).fit(X, y).scores_
+    of_sample = without_noise(X_of, y_of, weights, 36.0, **known) / (weights.mean() / 36)
+    np.testing.assert_allclose(of_sample[:2], of_all[:2], atol=0.06)
+
+
+def test_learnt_mean_weight_and_shares_are_near_those_of_the_records():
+    X, y, weights = table(classes=True, n=5000)
+    names = PrivateSelectKBest(k=2, epsilon=5, bounds=(0, 1), classes=[0, 1], max_weight=MOST)
+    names.fit(X, y, sample_weight=weights)
+    clipped = np.minimum(weights, MOST)
+    assert names.mean_weight_ == pytest.approx(clipped.mean(), rel=0.05)
+    assert names.target_shares_[0] == pytest.approx(clipped[y == 0].sum() / clipped.sum(), abs=0.03)
+    lower, upper = names.target_shares_interval(0.95)
+    assert (lower < names.target_shares_).all()
+    assert (names.target_shares_ < upper).all()
+
+
+@each("classes", [False, True])
+def test_the_largest_weight_for_all_is_no_weight_at_all(classes):
+    X, y, _ = table(classes)
+    target = {"classes": [0, 1], "target_bounds": None} if classes else {}
+    plain = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT | target).fit(X, y).scores_
+    np.testing.assert_allclose(without_noise(X, y, np.full(N, 3.0), 3.0, **target), plain, atol=1e-9)
+
+
+def test_records_of_weight_0_count_in_n_only():
+    X, y, _ = table()
+    weights = np.r_[np.ones(N // 2), np.zeros(N // 2)]
+    of_half = without_noise(X[: N // 2], y[: N // 2], np.ones(N // 2))
+    scores = without_noise(X, y, weights)
+    assert scores[1] < 0.6 * of_half[1]  # as they might have weighed something: one score is divided by what may be
+    X_other, y_other = X.copy(), y.copy()
+    X_other[N // 2 :], y_other[N // 2 :] = 0.5, 0.5
+    np.testing.assert_array_equal(without_noise(X_other, y_other, weights), scores)
+
+
+def test_each_weight_is_read_by_itself():
+    _, _, weights = table()
+    together = read_weights(weights, MOST, N)
+    np.testing.assert_array_equal(together, [read_weights([weight], MOST, 1)[0] for weight in weights])
+    assert together.max() == WEIGHT_UNITS == read_weights([1e300], MOST, 1)[0]
+    assert read_weights([MOST / 2], MOST, 1)[0] == WEIGHT_UNITS / 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("as_type", [list, pd.Series, pl.Series, np.float32, lambda w: pl.DataFrame({"w": w})["w"]])
+@seeded
+def test_weights_may_be_of_any_type(kind, as_type):
+    X, y, weights = table()
+    weights = np.rint(weights).astype(int)
+    before = weights.copy()
+    make = partial(KINDS[kind], random_state=0, **UNIT)
+    fitted = make().fit(X, y, sample_weight=as_type(weights))
+    assert published(fitted) == published(make().fit(X, y, sample_weight=weights))
+    np.testing.assert_array_equal(weights, before)
+
+
+def test_what_is_fitted_holds_no_weight():
+    X, y, weights = table()
+    weights[17] = 1.23456789
+    for kind in KINDS.values():
+        fitted = kind(**UNIT).fit(X, y, sample_weight=weights)
+        assert np.float64(1.23456789).tobytes() not in pickle.dumps(fitted)
+        assert not any(isinstance(value, np.ndarray) and len(value) == N for value in vars(fitted).values())
+
+
+# --- All ways to fit ------------------------------------------------------------------------------------------------
+
+
+@seeded
+@each("classes", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_for_one_seed_all_ways_publish_the_same(kind, classes):
+    X, y, weights = table(classes)
+    target = {"classes": [0, 1]} if classes else {"target_bounds": (0, 1)}
+    make = partial(
+        KINDS[kind], random_state=0, bounds=(0, 1), **target | {"epsilon": 1}
+    )  # a sketch cuts y at an eighth
+    expected = published(make().fit(X, y, sample_weight=weights))
+    names = list("abcde")
+
+    sketch = make().empty_sketch(N, n_features=D)
+    halves = np.array_split(np.arange(N), 2)
+    for rows in halves:
+        sketch = sketch.merge(sketch.empty().update(X[rows], y[rows], sample_weight=weights[rows]))
+    assert published(make().fit_sketch(sketch)) == expected
+    again = RangeGridSketch.from_bytes(sketch.to_bytes())
+    assert again == sketch
+    assert again.max_weight == MOST
+    assert published(make().fit_sketch(again)) == expected
+
+    streamed = make()
+    for rows in halves:
+        streamed.partial_fit(X[rows], y[rows], n_expected=N, sample_weight=weights[rows])
+    assert published(streamed.publish()) == expected
+
+    lazy = pl.DataFrame(X, schema=names).lazy()
+    assert published(make().fit(lazy, pl.Series(y), sample_weight=pl.Series(weights))) == expected
+
+    frame = pl.DataFrame(X, schema=names).with_columns(y=pl.Series(y), w=pl.Series(weights))
+    empty = make().empty_sketch(N, feature_names=names)
+    counted = count_stream(empty, frame.lazy(), target="y", sample_weight="w")
+    assert published(make().fit_sketch(counted)) == expected
+
+
+@seeded
+def test_a_collection_of_dask_has_weights_in_partitions_of_the_same_rows():
+    array = pytest.importorskip("dask.array")
+    X, y, weights = table()
+    make = partial(KINDS["names"], random_state=0, **UNIT | {"epsilon": 1})
+    collections = [
+        array.from_array(X, chunks=(70, D)),
+        array.from_array(y, chunks=70),
+        array.from_array(weights, chunks=70),
+    ]
+    fitted = make().fit(*collections[:2], sample_weight=collections[2])
+    assert published(fitted) == published(make().fit(X, y, sample_weight=weights))
+    with pytest.raises(ValueError, match=r"sample_weight|inconsistent numbers of samples"):
+        make().fit(*collections[:2], sample_weight=array.from_array(weights[:-1], chunks=70))
+    with pytest.raises(TypeError, match="sample_weight must be in memory where X is"):
+        make().fit(X, y, sample_weight=collections[2])
+
+
+@seeded
+def test_rows_of_one_person_have_weights_of_their_own():
+    X, y, weights = table()
+    groups = np.arange(N) // 2
+    make = partial(DPMICScorer, statistic="mtv_r", max_rows_per_group=2, max_weight=MOST, **UNIT)
+    scorer = make(epsilon=math.inf).fit(X, y, groups=groups, sample_weight=weights)
+    np.testing.assert_allclose(scorer.scores_[1], without_noise(X, y, weights, MOST)[1], atol=1e-9)
+    shuffled = np.random.default_rng(2).permutation(N)
+    again = make(epsilon=math.inf).fit(
+        X[shuffled], y[shuffled], groups=groups[shuffled], sample_weight=weights[shuffled]
+    )
+    np.testing.assert_array_equal(again.scores_, scorer.scores_)
+    kept = make(epsilon=math.inf, random_state=0).set_params(max_rows_per_group=1)  # one row of each, with its weight
+    assert kept.fit(X, y, groups=groups, sample_weight=weights).scores_[1] > 0.05
+    assert make(epsilon=1).fit(X, y, groups=groups, sample_weight=weights).noise_scale_ == pytest.approx(
+        2 * make(epsilon=1, max_rows_per_group=None).fit(X, y, sample_weight=weights).noise_scale_, rel=0.1
+    )
+
+
+# --- scikit-learn ------------------------------------------------------------------------------------------------
+
+
+def weighted_model():
+    return LinearRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+
+
+def test_pipelines_and_searches_hand_weights_on_by_metadata_routing():
+    X, y, weights = table()
+    names = KINDS["names"](**UNIT)
+    with config_context(enable_metadata_routing=True):
+        steps = make_pipeline(names.set_fit_request(sample_weight=True), weighted_model())
+        assert steps.fit(X, y, sample_weight=weights)[0].mean_weight_ > 0
+        scores = cross_val_score(steps, X, y, cv=3, params={"sample_weight": weights})
+        assert np.isfinite(scores).all()
+        search = GridSearchCV(steps, {"privateselectkbest__k": [1, 2]}, cv=3).fit(X, y, sample_weight=weights)
+        assert search.best_estimator_[0].max_weight == MOST
+        with pytest.raises(ValueError, match=re.escape("sample_weight must hold the weight of each row")):
+            make_pipeline(KINDS["names"](**UNIT), LinearRegression()).fit(X, y)
+    plain = make_pipeline(KINDS["names"](**UNIT), LinearRegression()).fit(
+        X, y, privateselectkbest__sample_weight=weights
+    )
+    assert plain[0].mean_weight_ > 0
+
+
+def test_a_private_search_hands_weights_on_and_is_charged_after_they_are_checked(tmp_path):
+    X, y, weights = table()
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1000)
+    names = KINDS["names"](**UNIT, ledger=ledger)
+    with config_context(enable_metadata_routing=True):
+        steps = make_pipeline(names.set_fit_request(sample_weight=True), weighted_model())
+        search = PrivateGridSearch(steps, {"privateselectkbest__k": [1, 2]}, n_subsets=4, ledger=ledger)
+        for bad in (None, -weights, weights[:-1], np.full(N, np.nan)):
+            with pytest.raises(ValueError, match="sample_weight"):
+                clone(search).fit(X, y, **({} if bad is None else {"sample_weight": bad}))
+            assert ledger.spent() == (0, 0)
+        fitted = search.fit(X, y, sample_weight=weights)
+    assert fitted.best_estimator_[0].mean_weight_ > 0
+    assert ledger.spent()[0] == pytest.approx(1 + 2)  # of the choice and the refit
+
+
+# --- Noise and plans -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_plan_has_the_noise_of_the_fit(kind):
+    X, y, weights = table()
+    estimator = KINDS[kind](**UNIT)
+    row = estimator.plan(N, D)[0]
+    fitted = estimator.fit(X, y, sample_weight=weights)
+    assert row.noise_scale == fitted.noise_scale_
+    assert (row.epsilon, row.delta) == fitted.privacy_spent_
+
+
+def test_a_plan_finds_less_the_less_records_weigh():
+    plan = partial(plan_release, n_samples=2000, n_features=100, k=5, epsilon=0.3)
+    rows = {mean: plan(mean_weight=mean)[0] for mean in (1.0, 0.5, 0.1)}
+    assert rows[1.0].found > rows[0.5].found > rows[0.1].found
+    assert rows[1.0].error < rows[0.5].error < rows[0.1].error
+    for mean in (0, -1, 1.1, math.nan, "a"):
+        with pytest.raises(ValueError, match="mean_weight must be"):
+            plan(mean_weight=mean)
+
+
+# --- Refused -------------------------------------------------------------------------------------------------------
+
+
+BAD = {
+    "missing": (
+        lambda w: np.where(w == w[3], np.nan, w),
+        ValueError,
+        "sample_weight must hold finite numbers >= 0, got at least",
+    ),
+    "infinite": (
+        lambda w: np.where(w == w[3], np.inf, w),
+        ValueError,
+        "sample_weight must hold finite numbers >= 0, got at least",
+    ),
+    "negative": (lambda w: w - 1, ValueError, "sample_weight must hold finite numbers >= 0, got at least"),
+    "too few": (lambda w: w[1:], ValueError, "sample_weight must have a weight for each row of X"),
+    "a column": (lambda w: w[:, None], ValueError, "sample_weight must have a weight for each row of X"),
+    "one number": (lambda w: 1.5, ValueError, "sample_weight must have a weight for each row of X"),
+    "masked": (lambda w: np.ma.masked_less(w, 1), TypeError, "sample_weight must not be a masked array"),
+    "text": (lambda w: ["secret7"] * len(w), ValueError, "got what cannot be read as numbers"),
+    "not given": (lambda w: None, ValueError, "sample_weight must hold the weight of each row with max_weight=8.0"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("what", BAD)
+def test_bad_weights_are_refused_before_anything_is_charged(what, kind, tmp_path):
+    X, y, weights = table()
+    make_bad, error, message = BAD[what]
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
+    estimator = KINDS[kind](**UNIT, ledger=ledger)
+    before = dict(vars(estimator))
+    with pytest.raises(error, match=message) as caught:
+        estimator.fit(X, y, sample_weight=make_bad(weights))
+    assert "secret7" not in str(caught.value)
+    assert caught.value.__context__ is None
+    assert vars(estimator) == before
+    assert ledger.spent() == (0, 0)
+    if hasattr(estimator, "partial_fit"):
+        with pytest.raises(error, match=message):
+            estimator.partial_fit(X, y, sample_weight=make_bad(weights))
+        assert vars(estimator) == before
+
+
+@pytest.mark.parametrize("max_weight", [0, -1, math.inf, math.nan, "a", True, [1]])
+def test_the_largest_weight_must_be_a_number_above_0(max_weight):
+    X, y, weights = table()
+    with pytest.raises(ValueError, match="max_weight must be None or a finite number > 0"):
+        PrivateSelectKBest(k=2, max_weight=max_weight, **UNIT).fit(X, y, sample_weight=weights)
+
+
+def test_weights_need_a_public_largest_one():
+    X, y, weights = table()
+    with pytest.raises(ValueError, match="max_weight must be a number > 0 where sample_weight is given, got None"):
+        PrivateSelectKBest(k=2, **UNIT).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", sorted(set(STATISTICS) - {"mtv_r"}))
+def test_other_statistics_refuse_weights_and_say_the_way_round(name):
+    X, y, weights = table()
+    scorer = DPMICScorer(statistic=name, max_weight=MOST, **(UNIT if STATISTICS[name].needs_ranges else {}))
+    with pytest.raises(ValueError, match=r"max_weight must be None with statistic=.*mtv_r"):
+        scorer.fit(X, y, sample_weight=weights)
+
+
+def test_what_has_no_theorem_with_weights_is_refused():
+    X, y, weights = table()
+    redundant = PrivateSelectKBest(k=2, redundancy=1, max_weight=MOST, **UNIT)
+    controlled = DPMICSelector(statistic="mtv_r", fdr=0.1, max_weight=MOST, **UNIT)
+    for estimator, parameter in ((redundant, "redundancy"), (controlled, "fdr")):
+        with pytest.raises(ValueError, match=f"{parameter} must be .* with max_weight"):
+            estimator.fit(X, y, sample_weight=weights)
+    score = partial(dp_mic_regression, epsilon=1, statistic="mtv_r", max_weight=MOST, **UNIT)
+    with pytest.raises((ValueError, TypeError), match="max_weight"):
+        SelectKBest(score, k=2).fit(MinMaxScaler().fit_transform(X), y)
+    known = DPMICScorer(statistic="mtv_r", target_shares=[0.5, 0.5], max_weight=MOST, **UNIT)
+    with pytest.raises((ValueError, AttributeError), match="weight"):
+        known.fit(X, y, sample_weight=weights).p_values(n_resamples=99)
+
+
+def test_a_sketch_and_an_estimator_must_agree_on_the_largest_weight():
+    X, y, weights = table()
+    plain, weighted = (
+        KINDS["names"](
+            **UNIT,
+        ),
+        KINDS["names"](**UNIT),
+    )
+    sketch = weighted.empty_sketch(N, n_features=D).update(X, y, sample_weight=weights)
+    for other in (None, 2 * MOST):
+        with pytest.raises(ValueError, match=re.escape(f"max_weight must be that of the sketch, {MOST}")):
+            plain.set_params(max_weight=other).fit_sketch(sketch)
+    with pytest.raises(ValueError, match="max_weight"):
+        sketch.merge(plain.set_params(max_weight=2 * MOST).empty_sketch(N, n_features=D))
+    with pytest.raises(ValueError, match="sample_weight must hold the weight of each row"):
+        sketch.update(X, y)
+    assert sketch.n_samples == N
+
+
+def test_a_stream_needs_the_name_of_the_weights_if_and_only_if_the_sketch_has_them():
+    X, y, weights = table()
+    frame = pl.DataFrame(X, schema=list("abcde")).with_columns(y=pl.Series(y), w=pl.Series(weights))
+    weighted = KINDS["names"](**UNIT).empty_sketch(N, feature_names=list("abcde"))
+    plain = PrivateSelectKBest(k=2, **UNIT).empty_sketch(N, feature_names=list("abcde"))
+    for empty, name in ((weighted, None), (plain, "w"), (weighted, "y"), (weighted, "a"), (weighted, "nobody")):
+        with pytest.raises((ValueError, KeyError), match=r"sample_weight|nobody"):
+            count_stream(empty, frame, target="y", sample_weight=name)
