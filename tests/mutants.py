@@ -76,6 +76,7 @@ TWO_WAY_NOISE = (
 
 BY_ITSELF = "table/test_each_record_by_itself.py"
 LEARNT = "statistics/mtv/test_learnt_margin.py"
+WEIGHTS = "statistics/mtv/test_weights.py"
 SHARES = "statistics/null_laws/test_noisy_shares.py"
 PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
 PARTS, SCORER, REPORTS = (
@@ -460,6 +461,25 @@ MUTANTS = [
            f"{LEARNT}::test_what_is_published_is_a_count_with_noise_and_nothing_else"),
     Mutant("shares_interval", "laplace_quantile(float(margin.scale), confidence) / margin.n", "0.0",
            f"{LEARNT}::test_intervals_hold_the_share_as_often_as_they_say"),
+    # --- Records with weights
+    Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
+           f"{WEIGHTS}::test_where_no_share_is_known_it_moves_it_by_at_most_four_nths"),
+    Mutant("Told.of_a_person", "self.rows_per_group * self.units", "self.rows_per_group",
+           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+    Mutant("Told.of_a_person", "self.rows_per_group * self.units", "self.units",
+           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+    Mutant("_margin_of_weights", "2 * told.of_a_person", "told.of_a_person",
+           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+    Mutant("_margin_of_weights", "_with_noise(sums, scale, told.random_bytes)", "sums.tolist()",
+           f"{WEIGHTS}::test_shares_follow_from_noisy_sums_alone"),
+    Mutant("CountsScorer.__init__", "n * units", "n",
+           f"{WEIGHTS}::test_records_of_the_largest_weight_score_as_without_weights"),
+    Mutant("read_weights", "np.minimum(weights / max_weight, 1.0)", "weights / weights.max()",
+           "selection/test_weights.py::test_each_weight_is_read_by_itself"),
+    Mutant("read_weights", "np.minimum(weights / max_weight, 1.0)", "weights / max_weight",
+           "selection/test_weights.py::test_each_weight_is_read_by_itself"),
+    Mutant("PrivateScoring._measure", "measure if self.max_weight is None else measure.of_weights()", "measure",
+           "selection/test_weights.py::test_for_one_seed_all_ways_publish_the_same"),
     Mutant("divided", "(1 - share) * exact(epsilon)", "exact(epsilon)",
            f"{LEARNT}::test_the_parts_of_a_budget_cost_no_more_than_all_of_it"),
     Mutant("divided", "epsilon_within((1 - share) * rho, delta)", "epsilon",

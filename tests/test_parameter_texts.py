@@ -39,6 +39,7 @@ OWN_TEXTS = {
     "k": ["PrivateSelectKBest"],  # whose noise grows with it
     "ledger": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],
     "max_rows_per_group": ["DPMICScorer DPMICSelector PrivateSelectKBest"],  # say what is best
+    "max_weight": [],
     "mechanism": ["DPMICSelector"],  # which has no noisy tables
     "n_jobs": ["PrivateGridSearch"],  # fits
     "random_state": ["PrivateGridSearch"],  # subsets too

@@ -34,6 +34,7 @@ KINDS = {
     "no correction": NUMBERS | {"correction": None},
     "noisy tables": NUMBERS | {"n_parts": 5, "c": None},
     "mtv_r": NUMBERS | {"statistic": "mtv_r"},
+    "weights": NUMBERS | {"statistic": "mtv_r", "max_weight": 3},
     "mixed": MIXED,
 }
 
@@ -48,7 +49,8 @@ def counted(kind):
     sketch = RangeGridSketch(**kind)
     names = getattr(sketch, "feature_names_in_", None)
     if names is None:
-        return sketch.update(*rows(kind))
+        weights = None if sketch.max_weight is None else np.random.default_rng(1).exponential(1, N)
+        return sketch.update(*rows(kind), sample_weight=weights)
     pandas = pytest.importorskip("pandas")
     if kind is not MIXED:
         return sketch.update(pandas.DataFrame(rows(kind)[0], columns=names), rows(kind)[1])

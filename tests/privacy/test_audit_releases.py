@@ -15,6 +15,7 @@ from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.table.weights import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
 from tests.statistics.ranks.test_sensitivity import corner
@@ -122,6 +123,18 @@ def release_shares_and_scores(table, source, epsilon=EPSILON):
     return scorer.target_shares_[0] >= 0.5 and scorer.scores_[0] >= 1 - scorer._margin.error
 
 
+def release_sums_and_scores(table, source, epsilon=EPSILON):
+    """The same with weights: whether noise has added to one of the sums, taken from the other, and left a high score.
+
+    All weigh as much as they may; a record that leaves the first class for the second moves all three.
+    """
+    settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source, "max_weight": 1}
+    n = len(table[1])
+    scorer = DPMICScorer(epsilon=epsilon, **settings).fit(table[0], table[1].astype(int), sample_weight=np.ones(n))
+    first, second = scorer._margin.sums
+    return first >= n / 2 * WEIGHT_UNITS >= second and scorer.scores_[0] >= 1 - 1.15 * scorer._margin.error
+
+
 def release_scores_together(table, source, epsilon=EPSILON):
     X, y = np.tile(table[0], GROUPS), table[1]
     scorer = DPMICScorer(epsilon=GROUPS * epsilon, random_state=source, **PUBLIC)
@@ -200,6 +213,7 @@ AUDITS = {
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
     "scores of mtv_r": (release_scores_of_mtv_r, lambda: changed_in(0), is_one, 30),
     "shares and scores": (release_shares_and_scores, lambda: changed_in(1), is_so, 3000),
+    "sums and scores": (release_sums_and_scores, lambda: changed_in(1), is_so, 8000),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
     "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 700),
     "counts": (release_counts, lone_record, is_so, 15),
@@ -224,6 +238,7 @@ LONGER = (
     "scores in a cube",
     "scores together",
     "shares and scores",
+    "sums and scores",
     "support",
     *(f"{name} of a pair" for name in ("mic_r", "mic_e")),
 )

@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 from functools import partial
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -306,6 +307,31 @@ def test_a_plan_finds_less_the_less_records_weigh():
     for mean in (0, -1, 1.1, math.nan, "a"):
         with pytest.raises(ValueError, match="mean_weight must be"):
             plan(mean_weight=mean)
+
+
+# --- The way round for other statistics ----------------------------------------------------------------------------
+
+
+def sample_by_weight(weights, n_fitted, chances, order):
+    """Rows kept by chances of their own, of which the first ones in a random order are fitted; docs/how_to."""
+    return [row for row in order if chances[row] < weights[row]][:n_fitted]
+
+
+def test_a_sample_by_weight_differs_in_one_row():
+    """For the same random numbers and all neighbours of 4 rows; all rows kept differ in number."""
+    sizes = set()
+    for order, chances in product(permutations(range(4)), product((0.2, 0.7), repeat=4)):
+        for weights in product((0.1, 0.5, 1.0), repeat=4):
+            for other in (0.1, 0.5, 1.0):
+                here = [(row, weights) for row in sample_by_weight(weights, 2, chances, order)]
+                there = sample_by_weight((other, *weights[1:]), 2, chances, order)
+                kept = [sample_by_weight(of, 4, chances, order) for of in (weights, (other, *weights[1:]))]
+                if min(map(len, kept)) < 2:
+                    continue
+                rows = {row for row, _ in here}
+                assert len(rows - {0} - set(there)) + (0 in rows) <= 1
+                sizes.add(len(kept[0]) - len(kept[1]))
+    assert sizes == {-1, 0, 1}
 
 
 # --- Refused -------------------------------------------------------------------------------------------------------

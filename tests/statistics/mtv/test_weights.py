@@ -74,6 +74,7 @@ def test_a_record_with_a_weight_moves_the_score_by_at_most_two_nths(n_rows, shar
     for n in sizes:
         change = largest_change(n, n_rows, shares, 2)
         assert Fraction(1, n) < change <= Fraction(2, n)
+        assert change == Fraction(2, n) or shares != (1, 1)  # attained at a half
         assert Fraction(mtv_r_sensitivity(n, knows_margins=True, are_weighted=True)) >= min(Fraction(2, n), 1)
 
 
