@@ -1,0 +1,152 @@
+"""Choices without privacy, for reference.
+
+Information is that of few bins: a number in 5 bins of equally many training rows, labels with the 9 most frequent ones
+apart, missing values in a bin of their own; with the correction of Miller and Madow.
+"""
+
+import numpy as np
+import pandas
+from sklearn.inspection import permutation_importance
+
+from benchmarks.sets.worth import MAX_ROWS, fitted, score
+
+_BINS, _LABELS = 5, 9
+_FEW_ROWS = 2000  # that each of many small models learns from, and that it is scored on: training rows, all of them
+_SMALL = {"max_iter": 15, "learning_rate": 0.3}
+
+# --- Information ------------------------------------------------------------------------------------------------------
+
+
+def mutual_information(split, epsilon, seed):
+    """The k columns that tell most of the target, each by itself."""
+    return np.argsort(-_of_target(split), kind="stable")[: split.table.k]
+
+
+def mrmr_difference(split, epsilon, seed):
+    """Minimum redundancy, maximum relevance: information less the mean of that with those chosen (Peng et al. 2005)."""
+    return _one_after_another(split, _between, lambda target, others: target - np.mean(others, axis=0))
+
+
+def mrmr_quotient(split, epsilon, seed):
+    """Information over the mean of that with those chosen (Ding and Peng 2005)."""
+    return _one_after_another(
+        split, _between, lambda target, others: target / np.maximum(np.mean(others, axis=0), 0.01)
+    )
+
+
+def joint_mean(split, epsilon, seed):
+    """The largest mean of what a column and one of those chosen tell together (JMI; Yang and Moody 1999)."""
+    return _one_after_another(split, _together, lambda target, others: np.mean(others, axis=0))
+
+
+def joint_minimum(split, epsilon, seed):
+    """The largest minimum of that (JMIM; Bennasar et al. 2015)."""
+    return _one_after_another(split, _together, lambda target, others: np.min(others, axis=0))
+
+
+def _one_after_another(split, information, worth):
+    chosen = [int(np.argmax(_of_target(split)))]
+    while len(chosen) < split.table.k:
+        value = worth(_of_target(split), [information(split, column) for column in chosen])
+        value[chosen] = -np.inf
+        chosen.append(int(np.argmax(value)))
+    return chosen
+
+
+def _codes(split):
+    """Bins of all columns, and of the target last."""
+    if "codes" not in split.known:
+        X, y = split.X.iloc[:MAX_ROWS], pandas.Series(split.y[:MAX_ROWS])
+        columns = [_binned(column) for _, column in X.items()]
+        split.known["codes"] = [*columns, _binned(y) if split.table.n_classes is None else pandas.factorize(y)[0]]
+    return split.known["codes"]
+
+
+def _binned(column):
+    if column.dtype == "category":
+        frequent = column.value_counts().index[:_LABELS]
+        bins = column.astype(object).where(column.isin(frequent) | column.isna(), "another one")
+    else:
+        bins = pandas.qcut(column, _BINS, labels=False, duplicates="drop")
+        if bins.nunique() < 2:  # one value takes nearly all
+            bins = (column != column.mode()[0]).where(column.notna())
+    return pandas.factorize(bins, use_na_sentinel=False)[0]
+
+
+def _of_target(split):
+    if "of target" not in split.known:
+        *columns, y = _codes(split)
+        split.known["of target"] = np.array([_information(x, y) for x in columns])
+    return split.known["of target"]
+
+
+def _between(split, j):
+    if ("between", j) not in split.known:
+        columns = _codes(split)[:-1]
+        split.known["between", j] = np.array([_information(x, columns[j]) for x in columns])
+    return split.known["between", j]
+
+
+def _together(split, j):
+    if ("together", j) not in split.known:
+        *columns, y = _codes(split)
+        n = columns[j].max() + 1
+        split.known["together", j] = np.array([_information(x * n + columns[j], y) for x in columns])
+    return split.known["together", j]
+
+
+def _information(x, y):
+    """Mutual information in nats, corrected for the number of cells that are not empty."""
+    counts = np.zeros((x.max() + 1, y.max() + 1))
+    np.add.at(counts, (x, y), 1)
+    parts = counts.sum(axis=1), counts.sum(axis=0), counts.ravel()
+    x_entropy, y_entropy, together = ((np.log(n := c.sum()) - (c @ np.log(np.maximum(c, 1))) / n) for c in parts)
+    x_cells, y_cells, cells = (np.count_nonzero(c) for c in parts)
+    return x_entropy + y_entropy - together + (x_cells + y_cells - cells - 1) / (2 * len(x))
+
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+
+def permutation(split, epsilon, seed):
+    """The k columns without which a model of all of them loses most, on training rows that it did not see."""
+    X, y, n_classes = split.X.iloc[:MAX_ROWS], split.y[:MAX_ROWS], split.table.n_classes
+    n = len(y) * 2 // 3
+    model = fitted(X.iloc[:n], y[:n], n_classes, **_SMALL)
+    seen = slice(n, n + _FEW_ROWS)
+    found = permutation_importance(
+        model,
+        X.iloc[seen],
+        y[seen],
+        scoring=lambda model, X, y: score(model, X, y, n_classes),
+        n_repeats=3,
+        random_state=0,
+    )
+    return np.argsort(-found.importances_mean, kind="stable")[: split.table.k]
+
+
+def forward(split, epsilon, seed):
+    """One column after another, by what a small model of it and those chosen is worth.
+
+    It learns from 2,000 training rows, fewer if there are not 4,000, and is scored on as many others.
+    """
+    n = min(_FEW_ROWS, len(split.y) // 2)
+    X, y, n_classes, chosen = split.X, split.y, split.table.n_classes, []
+    for _ in range(split.table.k):
+        values = np.full(X.shape[1], -np.inf)
+        for column in set(range(X.shape[1])).difference(chosen):
+            of = X.iloc[:, [*chosen, column]]
+            model = fitted(of.iloc[:n], y[:n], n_classes, **_SMALL)
+            values[column] = score(model, of.iloc[n : 2 * n], y[n : 2 * n], n_classes)
+        chosen.append(int(np.argmax(values)))
+    return chosen
+
+
+def everything(split, epsilon, seed):
+    """All columns."""
+    return range(split.X.shape[1])
+
+
+def at_random(split, epsilon, seed):
+    """Any k columns."""
+    return np.random.default_rng(seed).choice(split.X.shape[1], split.table.k, replace=False)

@@ -1,0 +1,111 @@
+"""Tables of what sets of columns are worth, in Markdown."""
+
+import numpy as np
+import pandas
+
+from benchmarks.selection.report import summarise, table, where
+from benchmarks.selection.ways import NOT_PRIVATE
+from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, SINGLE
+from benchmarks.sets.worth import load, metric
+
+
+def worth(rows):
+    """Mean over splits and its standard error, of each way on each table at each epsilon; and the size of the table."""
+    summary = summarise(rows, ["table", "way", "epsilon"], ["worth"])
+    sizes = {name: (*load(name).X.shape, load(name).k, metric(load(name))) for name in set(summary["table"])}
+    summary[["n", "d", "k", "metric"]] = [sizes[name] for name in summary["table"]]
+    splits = rows.groupby(["table", "way", "epsilon"], sort=False)["repeat"].nunique()
+    return summary.assign(splits=splits.to_numpy())
+
+
+def over_tables(rows):
+    """Means over the tables on which all ways can be compared: of the worth, of the lead over single scores, of ranks.
+
+    Ranks are those within an epsilon; without noise, private ways and others are ranked together. Standard errors are
+    from the spread between tables. The lead is that over single scores at the same epsilon.
+    """
+    means = rows.groupby(["table", "way", "epsilon"], sort=False)["worth"].mean().unstack("table")
+    means = means.dropna(axis=1, subset=[key for key in means.index if key[0] in NEED_ORDER])
+    single = means.loc[SINGLE].reindex(means.index.get_level_values("epsilon")).to_numpy()
+    compared = means.drop(index=[key for key in means.index if key[0] in ("all columns", "at random")])
+    ranks = compared.groupby("epsilon").rank(ascending=False).reindex(means.index)
+    lead, n_tables = means - single, means.shape[1]
+    columns = {
+        "n_tables": n_tables,
+        "worth": means.mean(axis=1),
+        "lead": lead.mean(axis=1),
+        "lead se": lead.std(axis=1, ddof=1) / np.sqrt(n_tables),
+        "rank": ranks.mean(axis=1),
+    }
+    return pandas.DataFrame(columns, index=means.index).reset_index()
+
+
+def markdown(worth, over, promised, falling):
+    """All tables."""
+    names = dict.fromkeys(worth["table"])
+    parts = [
+        "## Over tables",
+        over_table(over, "worth", "mean worth"),
+        over_table(over, "lead", "lead over single scores"),
+        over_table(over, "rank", "mean rank"),
+        "## Each table",
+        *(worth_table(worth, name) for name in names),
+        "## Promised and found",
+        promised_table(promised),
+        "## How scores fall",
+        falling_table(falling),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def worth_table(worth, name):
+    """A row for each way, a column for each epsilon."""
+    rows = where(worth, table=name)
+    first, known = rows.iloc[0], rows.set_index(["way", "epsilon"])
+    title = f"{name}: {first['metric']}, {first['k']} of {first['d']}, {first['n']:,} rows, {first['splits']} splits"
+    return _by_epsilon(rows, title, lambda key: "{:.3f} ± {:.3f}".format(*known.loc[key, ["worth", "worth se"]]))
+
+
+def over_table(over, column, title):
+    """The same, of means over tables."""
+    known = over.set_index(["way", "epsilon"])
+    if column == "lead":
+        return _by_epsilon(over, title, lambda key: "{:+.3f} ± {:.3f}".format(*known.loc[key, ["lead", "lead se"]]))
+    form = "{:.1f}" if column == "rank" else "{:.3f}"
+    shown = lambda key: "" if np.isnan(known.loc[key, column]) else form.format(known.loc[key, column])  # noqa: E731
+    return _by_epsilon(over, f"{title}, {over['n_tables'].iloc[0]} tables", shown)
+
+
+def _by_epsilon(rows, title, shown):
+    """Private ways first; the others, which have no epsilon, in the last column."""
+    epsilons, keys = sorted(set(rows["epsilon"])), set(zip(rows["way"], rows["epsilon"], strict=True))
+    heads = ["no noise" if epsilon == NOT_PRIVATE else f"ε = {epsilon:g}" for epsilon in epsilons]
+    present = dict.fromkeys(rows["way"])
+    ways = [way for way in (*PRIVATE, *FREE) if way in present]
+    body = [[way, *(shown((way, e)) if (way, e) in keys else "" for e in epsilons)] for way in ways]
+    return table([title, *heads], body)
+
+
+def promised_table(promised):
+    """A row for each table, a column for each epsilon: what is found, and what the plan states."""
+    epsilons = sorted(set(promised["epsilon"]))
+    known = promised.set_index(["table", "epsilon"])
+
+    def shown(name, epsilon):
+        found, stated = known.loc[(name, epsilon), ["found", "promised"]]
+        return f"{found:.2f} / " + ("--" if np.isnan(stated) else f"{stated:.2f}")
+
+    body = [[name, *(shown(name, epsilon) for epsilon in epsilons)] for name in dict.fromkeys(promised["table"])]
+    return table(["found / promised", *(f"ε = {epsilon:g}" for epsilon in epsilons)], body)
+
+
+def falling_table(falling):
+    """A row for each table: the best scores without noise, and those about the last that is chosen."""
+    places = (1, 2, 3, 5, 6, 10, 20)
+    body = []
+    for name in dict.fromkeys(falling["table"]):
+        rows = where(falling, table=name)
+        score = rows.set_index("place")["score"]
+        cells = [f"{score[place]:.3f}" if place in score.index else "" for place in places]
+        body.append([name, f"{rows['k'].iloc[0]} of {rows['d'].iloc[0]}", *cells])
+    return table(["scores without noise", "k", *(f"place {place}" for place in places)], body)
