@@ -461,6 +461,14 @@ MUTANTS = [
            f"{LEARNT}::test_what_is_published_is_a_count_with_noise_and_nothing_else"),
     Mutant("shares_interval", "laplace_quantile(float(margin.scale), confidence) / margin.n", "0.0",
            f"{LEARNT}::test_intervals_hold_the_share_as_often_as_they_say"),
+    # --- Two features together
+    Mutant("pairs._row", "rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]", "pass",
+           "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"),
+    Mutant("pairs._cut", "np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)",
+           "np.arange(n_strata) * (_PARTS // n_strata)",
+           "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"),
+    Mutant("PairCounts.place", "given is None", "True",
+           "statistics/mtv/test_pairs.py::test_what_two_tell_together_only_is_seen"),
     # --- Records with weights
     Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
            f"{WEIGHTS}::test_where_no_share_is_known_it_moves_it_by_at_most_four_nths"),

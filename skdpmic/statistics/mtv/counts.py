@@ -53,7 +53,7 @@ class _Counts:
         """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
         if isinstance(scale, Nominal):
             counts = np.zeros((1, self._family.n_columns * scale.n_parts), dtype=np.uint32)
-            _add(counts, placed, x[np.newaxis], scale.n_parts)
+            add_placed(counts, placed, x[np.newaxis], scale.n_parts)
             return counts[0]
         (table,) = self.tables([x], [scale], placed)
         return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
@@ -71,7 +71,7 @@ class _Counts:
         n_columns, n_parts = self._family.n_columns, self._family.n_master + 1
         counts = np.zeros((len(X), n_columns * n_parts), dtype=np.uint32)
         parts, _ = parts_of_each(X, bounds, self._family.n_master)
-        _add(counts, placed, parts, n_parts)
+        add_placed(counts, placed, parts, n_parts)
         return counts.reshape(-1, n_columns, n_parts)
 
     def scorer(self, n):
@@ -120,7 +120,8 @@ class ClassCounts(_Counts):
         return Placed(codes.astype(np.uint32), weights)
 
 
-def _add(counts, placed, parts, n_parts):
+def add_placed(counts, placed, parts, n_parts):
+    """Count each feature, with or without weights: ``counts[f, column * n_parts + part]``."""
     if placed.weights is None:
         add_records(counts, placed.columns, parts, n_parts)
     else:
@@ -129,7 +130,7 @@ def _add(counts, placed, parts, n_parts):
 
 @jit
 def add_records(counts, columns, parts, n_parts):
-    """Count the records of each feature f: ``counts[f, column * n_parts + part]``."""
+    """Count the records of each feature f."""
     width = np.uint32(n_parts)
     for f in range(len(parts)):
         for i in range(len(columns)):
@@ -223,7 +224,7 @@ class CountsScorer:
     def score(self, counts, scale):
         """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
         if isinstance(scale, Nominal):
-            return self._of_labels(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
+            return self.of_cells(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
         table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
         return float(self.of_tables(np.c_[table, missing][np.newaxis])[0])
 
@@ -232,11 +233,9 @@ class CountsScorer:
 
         They are put after all others, and before them.
         """
-        if self._total(tables[0]) == 0:
-            return np.zeros(len(tables))
-        scores, some_missing = self._of_merges(tables), tables[:, :, -1].any(axis=1)
+        scores, some_missing = self.of_rows(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
-            before = self._of_merges(np.roll(tables[some_missing], 1, axis=2))
+            before = self.of_rows(np.roll(tables[some_missing], 1, axis=2))
             scores[some_missing] = np.maximum(scores[some_missing], before)
         return scores
 
@@ -244,9 +243,21 @@ class CountsScorer:
         """What all records weigh together, the same for all features."""
         return int(table.sum(dtype=np.int64)) if self._are_weighted else self._most
 
-    def _of_merges(self, tables):
-        largest, (counts, n_used) = np.zeros(len(tables)), running_counts(tables)
-        total = self._total(tables[0])
+    def of_rows(self, tables):
+        """MTVr of several features from counts of parts in a row, of which neighbours are merged.
+
+        Parameters
+        ----------
+        tables : uint32 ndarray of shape (n_features, n_columns, n_parts)
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+        """
+        largest, total = np.zeros(len(tables)), self._total(tables[0])
+        if total == 0:
+            return largest
+        counts, n_used = running_counts(tables)
         if self._bisections:
             per_length, offsets, least = self._constants(total)
             lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max, least)
@@ -259,8 +270,11 @@ class CountsScorer:
                 largest[f] = max(largest[f], (lengths * per_length - offsets).max())
         return np.minimum(largest, 1.0)
 
-    def _of_labels(self, table, n_labels):
-        """All codes apart, which no grouping of them exceeds but one in two groups, as nu is smaller: of two labels."""
+    def of_cells(self, table, n_labels):
+        """MTVr of all codes apart, of which so many are expected: int64 (n_columns, n_codes).
+
+        No grouping of them exceeds that but one in two groups, as nu is smaller: of two labels.
+        """
         of_code, total, largest = table.sum(axis=0), self._total(table), 0.0
         if total == 0:
             return 0.0

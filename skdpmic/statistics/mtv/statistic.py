@@ -12,6 +12,7 @@ from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin,
 from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
+from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, family_of_pairs
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
@@ -165,11 +166,21 @@ class MtvRGrids(Measure):
         """What scores features against a target."""
         if self.n_classes is not None:
             return ClassTargetScorer(target.values, self._family, target.weights, self.units)
-        values, bounds = target.values, target.bounds
-        if self.margin is not None and self.margin.knots is not None:
-            axis = Knots(self.margin.knots)
-            values, bounds = axis.place(values), axis.scale
+        values, bounds = self._on_its_axis(target)
         return NumericTargetScorer(values, bounds, self._family, target.weights, self.units)
+
+    def scorer_beside(self, target, column, scale):
+        """What scores features together with one of them, whose column and scale are given, against a target."""
+        values, bounds = (target.values, None) if self.n_classes else self._on_its_axis(target)
+        grids = self.pair_counts(bounds, scale)
+        return PairTargetScorer(grids, self._scorer_of_pairs(len(values)), values, target.weights, column)
+
+    def _on_its_axis(self, target):
+        """Values of a numeric target and their range, which is as long on either side of a cut that was learnt."""
+        if self.margin is None or self.margin.knots is None:
+            return target.values, target.bounds
+        axis = Knots(self.margin.knots)
+        return axis.place(target.values), axis.scale
 
     def counts(self, target_bounds):
         """What counts features, and scores them by their counts."""
@@ -180,6 +191,17 @@ class MtvRGrids(Measure):
     def scorer_of_counts(self, counts, n):
         """What scores features by their counts of n records."""
         return counts_scorer(n, self._family, self.units)
+
+    def pair_counts(self, target_bounds, scale):
+        """What counts features together with one of this scale."""
+        return PairCounts(self.counts(target_bounds), self._family.n_columns, scale)
+
+    def scorer_of_pair_counts(self, counts, n):
+        """What scores features by their counts, together with another one, of n records."""
+        return PairScorer(self._scorer_of_pairs(n), counts)
+
+    def _scorer_of_pairs(self, n):
+        return counts_scorer(n, family_of_pairs(self._family), self.units)
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,221 @@
+"""What two features tell of a target together: MTVr on public grids of both (``docs/theory/joint.md``).
+
+One feature is cut into strata, equal parts of its range or its labels, and the other is merged within each of them. To
+the longest path that is one long row of parts: stratum after stratum, each other one backwards, so that neighbours are
+alike where one stratum ends. Strata are of either feature. With labels, all cells apart are a grid, too.
+"""
+
+import numpy as np
+
+from skdpmic.statistics.grids.partitions import parts_of_each
+from skdpmic.statistics.mtv.counts import Placed, add_placed
+from skdpmic.table.nominal import Nominal
+
+_PARTS = 48  # of the range of a feature, equal ones
+_STRATA = (2, 3, 4, 6, 8, 12)  # that one of the two is cut into; each divides the parts
+_COARSE = (2, 4)  # where all cells are apart
+_MOST_LABELS = 200  # that are kept apart, for which the counts of a pair are few enough; of more, neighbours are joined
+_MOST_STRATA = 30  # that labels make, to be merged within
+_MOST_PIECES = 32
+_OF_PENALTY = 2 / 3  # of that of one feature
+
+
+def family_of_pairs(family):
+    """The sides and penalty for grids of two features.
+
+    Parameters
+    ----------
+    family : Family
+        Of one feature.
+
+    Returns
+    -------
+    Family
+    """
+    sides = (side._replace(k_max=_MOST_PIECES) if side.n_groups == 2 else side for side in family.sides)
+    return family.with_sides(sides, family.penalty * _OF_PENALTY)
+
+
+class PairCounts:
+    """Counts of features together with one that is given, and a target. Holds public numbers only.
+
+    Parameters
+    ----------
+    of_target : NumericCounts or ClassCounts
+        Of one feature.
+    n_columns : int
+        Of the target.
+    scale : pair of floats or Nominal
+        Of the feature that is given.
+    """
+
+    def __init__(self, of_target, n_columns, scale):
+        self._of_target, self._n_columns, self.scale = of_target, n_columns, scale
+        self.units = of_target.units
+
+    def n_tables(self, scale):
+        """How often each record is counted in the counts of a feature."""
+        return 1
+
+    def place(self, y, weights=None, given=None):
+        """Where records lie: the column of the target, and the part of the feature that is given."""
+        placed = self._of_target.place(y, weights)
+        if given is None:  # of no records
+            return placed
+        parts = placed.columns * np.uint32(_n_parts(self.scale)) + _part_of_each([given], [self.scale])[0]
+        return Placed(parts, placed.weights)
+
+    def count(self, x, scale, placed):
+        """Counts of the feature `x` with what was placed: a flat uint32 array, as long for equal scales."""
+        return self.tables([x], [scale], placed).ravel()
+
+    def tables(self, X, scales, placed):
+        """Counts of several features whose scales are alike: uint32 (n_features, n_columns, n_given, n_parts)."""
+        n_parts, n_given = _n_parts(scales[0]), _n_parts(self.scale)
+        counts = np.zeros((len(X), self._n_columns * n_given * n_parts), dtype=np.uint32)
+        add_placed(counts, placed, _part_of_each(X, scales), n_parts)
+        return counts.reshape(len(X), self._n_columns, n_given, n_parts)
+
+
+class PairScorer:
+    """What scores features together with one that is given, by their counts; public numbers only.
+
+    Parameters
+    ----------
+    scorer : CountsScorer
+        Of the family of pairs.
+    grids : PairCounts
+    """
+
+    def __init__(self, scorer, grids):
+        self._scorer, self._grids = scorer, grids
+
+    def score(self, counts, scale):
+        """The joint score from counts of a feature, uint32, flat."""
+        return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.scale), _n_parts(scale)), scale)[0]
+
+    def of_tables(self, tables, scale):
+        """Joint scores of features of one kind from their tables: the largest of all grids, in [0, 1].
+
+        Parameters
+        ----------
+        tables : uint32 ndarray of shape (n_features, n_columns, n_given, n_parts)
+        scale : pair of floats or Nominal
+            Of these features.
+
+        Returns
+        -------
+        list of float
+        """
+        given = self._grids.scale
+        scores = np.maximum(
+            self._merged(tables, scale, given), self._merged(tables.transpose(0, 1, 3, 2), given, scale)
+        )
+        if isinstance(scale, Nominal) or isinstance(given, Nominal):
+            scores = np.maximum(scores, [self._apart(table, given, scale) for table in tables])
+        return scores.tolist()
+
+    def _merged(self, tables, merged, strata):
+        """With the last axis merged within strata of the one before."""
+        largest = np.zeros(len(tables))
+        if not isinstance(merged, Nominal):
+            for rows in _in_rows(tables, strata):
+                largest = np.maximum(largest, self._scorer.of_rows(rows))
+        return largest
+
+    def _apart(self, table, *scales):
+        """All cells apart, or all labels of one of the two, whatever the other is."""
+        table, largest = table.astype(np.int64), 0.0
+        for cells, n_labels in _in_cells(table, scales):
+            largest = max(largest, self._scorer.of_cells(cells.reshape(len(table), -1), n_labels))
+        return largest
+
+
+class PairTargetScorer:
+    """A target and a feature that is given, ready for the others. As sensitive as these.
+
+    Parameters
+    ----------
+    grids : PairCounts
+    scorer : CountsScorer
+        Of the family of pairs.
+    target : ndarray of shape (n_samples,)
+        As the grids place it.
+    weights : uint32 ndarray of shape (n_samples,), or None
+    given : ndarray of shape (n_samples,)
+        The column of the feature.
+    """
+
+    def __init__(self, grids, scorer, target, weights, given):
+        self._grids, self._scorer = grids, PairScorer(scorer, grids)
+        self._placed = grids.place(target, weights, given)
+
+    def score(self, x, scale):
+        """The joint score of the feature `x`."""
+        return self.score_block([x], [scale])[0]
+
+    def score_block(self, X, scales):
+        """The same of several features, at once where they are numbers: a list."""
+        scores, numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
+        for block in [numbers, *([j] for j in range(len(scales)) if j not in set(numbers))]:
+            if block:
+                of_block = [scales[j] for j in block]
+                tables = self._grids.tables([X[j] for j in block], of_block, self._placed)
+                scores |= zip(block, self._scorer.of_tables(tables, of_block[0]), strict=True)
+        return [scores[j] for j in range(len(scales))]
+
+
+# --- Parts and strata -----------------------------------------------------------------------------------------------
+
+
+def _n_parts(scale):
+    """How many parts a feature has, with those for missing values and other labels."""
+    return min(scale.n_parts, _MOST_LABELS) if isinstance(scale, Nominal) else _PARTS + 1
+
+
+def _part_of_each(X, scales):
+    """The part of each value, missing ones in the last: uint32 (n_features, n_samples)."""
+    if not isinstance(scales[0], Nominal):
+        return parts_of_each(X, scales, _PARTS)[0].astype(np.uint32)
+    n_parts = [scale.n_parts for scale in scales]
+    return np.array([x if n <= _MOST_LABELS else x * _MOST_LABELS // n for x, n in zip(X, n_parts, strict=True)])
+
+
+def _in_rows(tables, strata):
+    """The tables as rows of parts, for each way to cut the axis before the last into strata."""
+    if not isinstance(strata, Nominal):
+        yield from (_row(_cut(tables, n_strata)) for n_strata in _STRATA)
+        return
+    if tables.shape[2] <= _MOST_STRATA:
+        yield _row(tables)
+    yield _row(tables.sum(axis=2, keepdims=True, dtype=np.uint32))
+
+
+def _cut(tables, n_strata, axis=2):
+    """Equal parts joined in strata along an axis, at whose end those missing stay apart."""
+    starts = np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)
+    return np.add.reduceat(tables, starts, axis=axis, dtype=np.uint32)
+
+
+def _row(tables):
+    """Strata one after the other, each other one backwards: uint32 (n_features, n_columns, n_strata * n_parts)."""
+    rows = tables.copy()
+    rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]
+    return rows.reshape(*tables.shape[:2], -1)
+
+
+def _in_cells(table, scales):
+    """Cells of a table (n_columns, n_given, n_parts), one of whose axes has labels, and how many are possible."""
+    axes = [axis for axis, scale in enumerate(scales, 1) if isinstance(scale, Nominal)]
+    for axis in axes:
+        yield table.sum(axis=3 - axis), _n_labels(scales[axis - 1])
+    if len(axes) == 2:
+        yield table, _n_labels(scales[0]) * _n_labels(scales[1])
+        return
+    (axis,) = axes
+    for n_strata in _COARSE:
+        yield _cut(table, n_strata, axis=3 - axis), _n_labels(scales[axis - 1]) * n_strata
+
+
+def _n_labels(scale):
+    return min(scale.n_labels, _MOST_LABELS)

@@ -1,0 +1,292 @@
+"""What two features tell of a target together: the kernels do what is said, and no record moves a score too far.
+
+The theorem is in docs/theory/joint.md.
+"""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skdpmic.statistics.mtv import pairs
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
+from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
+from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, family_of_pairs
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.folding import each
+
+UNIT = (0.0, 1.0)
+HALVES = (UNITS // 2, UNITS // 2)
+FAMILIES = {
+    "numbers": numeric_family(8, 1),
+    "a known half": numeric_family(8, 1).knowing((4, 8), HALVES),
+    "classes": class_family(8, 1, 4),
+    "two known classes": class_family(8, 1, 2).knowing((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
+}
+SCALES = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3), "forty labels": Nominal(40)}
+
+
+def measure(n, n_classes=None):
+    """As the estimators have it, with halves of the target that are public."""
+    plain = statistic_named("mtv_r", "miller-madow").measure("auto", "auto", n, 1.0, n_classes)
+    return plain.knowing([1 / (n_classes or 2)] * (n_classes or 2)) if (n_classes or 2) < 5 else plain
+
+
+def column(scale, n, rng, missing=0.1):
+    if isinstance(scale, Nominal):
+        return rng.integers(scale.n_parts, size=n).astype(np.uint32)
+    return np.where(rng.random(n) < missing, np.nan, rng.random(n))
+
+
+def joint(target, x, s, scale=UNIT, of_s=UNIT):
+    return measure(len(x), target.n_classes).scorer_beside(target, s, of_s).score(x, scale)
+
+
+# --- The definition -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_parts(monkeypatch):
+    """So few that all grids can be counted off."""
+    monkeypatch.setattr(pairs, "_PARTS", 4)
+    monkeypatch.setattr(pairs, "_STRATA", (2,))
+    monkeypatch.setattr(pairs, "_COARSE", (2,))
+    monkeypatch.setattr(pairs, "_MOST_PIECES", 3)
+    monkeypatch.setattr(pairs, "_MOST_LABELS", 12)
+    monkeypatch.setattr(pairs, "_MOST_STRATA", 6)
+
+
+def parts_of(values, scale):
+    """The part of each value, and how many there are."""
+    if isinstance(scale, Nominal):
+        n = min(scale.n_parts, 12)
+        return (values.astype(int) * n // scale.n_parts if scale.n_parts > 12 else values.astype(int)), n
+    return np.where(np.isnan(values), 4, np.minimum(np.nan_to_num(values) * 4, 3)).astype(int), 5
+
+
+def rows_of(merged, strata, scale):
+    """The places of records in each row of parts: stratum after stratum, each other one backwards."""
+    (part, n_parts), (stratum, n_strata) = merged, strata
+    if isinstance(scale, Nominal):
+        ways = [(np.zeros_like(stratum), 1)] + ([(stratum, n_strata)] if n_strata <= 6 else [])
+    else:
+        ways = [(np.where(stratum == 4, 2, stratum // 2), 3)]
+    for of_way, n in ways:
+        place = np.where(of_way % 2 == 1, n_parts - 1 - part, part)
+        yield of_way * n_parts + place, n * n_parts
+
+
+def cells_of(codes, scales):
+    """The cell of each record, and how many are expected, for all grids with all cells apart."""
+    labels = [min(scale.n_labels, 12) if isinstance(scale, Nominal) else None for scale in scales]
+    for (code, _), n_labels in zip(codes, labels, strict=True):
+        if n_labels:
+            yield code, n_labels
+    (here, _), (there, n_there) = codes
+    if all(labels):
+        yield here * n_there + there, labels[0] * labels[1]
+    elif labels[0]:
+        yield here * 3 + np.where(there == 4, 2, there // 2), labels[0] * 2
+    elif labels[1]:
+        yield np.where(here == 4, 2, here // 2) * n_there + there, labels[1] * 2
+
+
+def distance(cells, side, total):
+    """Sum of |count - what is expected| over groups of the target and parts, in records."""
+    in_part = cells.sum(axis=0)
+    shares, of = (side.margins, UNITS) if side.margins else (cells.sum(axis=1).tolist(), total)
+    return sum(
+        abs(Fraction(int(cells[g, p])) - Fraction(int(shares[g]) * int(in_part[p]), of))
+        for g in range(len(cells))
+        for p in range(cells.shape[1])
+    )
+
+
+def readable_score(family, y, x, s, scale, of_s):
+    n, codes = len(y), (parts_of(x, scale), parts_of(s, of_s))
+    family = family_of_pairs(family)
+    scorer, best = CountsScorer(n, family), Fraction(0)
+    for side in family.sides:
+        group = np.array(side.groups)[y]
+
+        def counted(place, n_places, group=group, side=side):
+            table = np.zeros((side.n_groups, n_places), dtype=int)
+            np.add.at(table, (group, place), 1)
+            return table
+
+        for merged, strata, own, other in ((0, 1, scale, of_s), (1, 0, of_s, scale)):
+            if isinstance(own, Nominal):
+                continue
+            for place, n_places in rows_of(codes[merged], codes[strata], other):
+                table = counted(place, n_places)
+                for k in range(2, side.k_max + 1):
+                    offset, nu = float(scorer.offsets(side, k)), float(family.normaliser(side, k))
+                    for cuts in combinations(range(1, n_places), k - 1):
+                        cells = np.add.reduceat(table, [0, *cuts], axis=1)
+                        value = distance(cells, side, n) / (2 * n) / Fraction(nu) - Fraction(offset)
+                        best = max(best, value)
+        if isinstance(scale, Nominal) or isinstance(of_s, Nominal):
+            for cell, n_labels in cells_of(codes, (scale, of_s)):
+                cells = counted(cell, cell.max() + 1)
+                nu = Fraction(float(family.normaliser(side, cells.shape[1])))
+                value = distance(cells, side, n) / (2 * n) / nu
+                best = max(best, value - Fraction(float(scorer.offset_of_labels(n_labels, side))) / nu)
+    return min(best, Fraction(1))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("scale", SCALES.values())
+@each("of_s", [UNIT, Nominal(3), Nominal(40)])
+def test_joint_scores_are_those_of_the_definition(family, scale, of_s, few_parts):
+    rng = np.random.default_rng(1)
+    for n in (5, 30):
+        y, x, s = rng.integers(family.n_columns, size=n), column(scale, n, rng), column(of_s, n, rng)
+        grids = PairCounts(_Placer(), family.n_columns, of_s)
+        counts = grids.count(x, scale, grids.place(y, None, s))
+        score = PairScorer(CountsScorer(n, family_of_pairs(family)), grids).score(counts, scale)
+        assert abs(Fraction(score) - readable_score(family, y, x, s, scale, of_s)) <= Fraction(ROUNDING_ERROR)
+
+
+class _Placer:
+    """Columns of a target as they are."""
+
+    units = 1
+
+    def place(self, y, weights=None):
+        return pairs.Placed(y.astype(np.uint32), weights)
+
+
+# --- One record ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("scale", [UNIT, Nominal(3)])
+@each("of_s", [UNIT, Nominal(3)])
+def test_no_climb_gets_above_the_sensitivity(family, scale, of_s):
+    n, rng, largest = 12, np.random.default_rng(3), 0.0
+    grids = PairCounts(_Placer(), family.n_columns, of_s)
+    scorer = PairScorer(CountsScorer(n, family_of_pairs(family)), grids)
+    allowed = mtv_r_sensitivity(n, knows_margins=family.knows_margins) + 2 * ROUNDING_ERROR
+
+    def record(m=1):
+        few = np.array([0.1, 0.4, 0.6, 0.9, np.nan])
+        parts = [few[rng.integers(5, size=m)] if at is UNIT else column(at, m, rng) for at in (scale, of_s)]
+        return [rng.integers(family.n_columns, size=m), *parts]
+
+    def score(records):
+        y, x, s = records
+        return scorer.score(grids.count(x, scale, grids.place(y, None, s)), scale)
+
+    for _ in range(25):
+        records = record(n)
+        here = score(records)
+        for _ in range(40):
+            others = [values.copy() for values in records]
+            i = rng.integers(n)
+            for values, new in zip(others, record(), strict=True):
+                values[i] = new[0]
+            there = score(others)
+            largest = max(largest, abs(there - here))
+            if rng.random() < 0.4:
+                records, here = others, there
+    assert 0.3 * allowed < largest <= allowed
+
+
+def test_a_known_half_moves_by_two_nths():
+    """All records in the lower half of y, half of them in each half of x; one of them moves to the other half of y."""
+    n = 40
+    x, s = np.repeat([0.25, 0.75], n // 2), np.full(n, 0.5)
+    y = np.repeat([0.25, 0.75], n // 2)
+    other = y.copy()
+    other[0] = 0.75
+    scores = [joint(NumericTarget(values, UNIT), x, s) for values in (y, other)]
+    assert scores[0] - scores[1] == pytest.approx(2 / n)
+
+
+# --- What it sees -----------------------------------------------------------------------------------------------
+
+
+def sample(n=4000, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((6, n)), rng
+
+
+def test_what_two_tell_together_only_is_seen():
+    X, _ = sample()
+    target = ClassTarget(((X[0] < 0.5) ^ (X[1] < 0.5)).astype(int), 2)
+    single = measure(4000, 2).scorer(target, None)
+    assert max(single.score(x, UNIT) for x in X) < 0.1
+    together = [joint(target, x, X[0]) for x in X]
+    assert together[1] > 0.95
+    assert max(together[2:]) < 0.1
+    labels = [(x > 0.5).astype(np.uint32) for x in X]
+    assert joint(target, labels[1], labels[0], Nominal(2), Nominal(2)) > 0.95
+    assert joint(target, labels[1], X[0], Nominal(2), UNIT) > 0.95
+    assert joint(target, X[1], labels[0], UNIT, Nominal(2)) > 0.95
+
+
+def test_copies_add_nothing_and_junk_adds_no_more():
+    """A weak feature that says something else adds more than copies, constants, identifiers and rare labels."""
+    X, rng = sample()
+    y = NumericTarget(np.clip(0.8 * X[0] + 0.15 * X[1] + 0.05 * X[2], 0, 1), UNIT)
+    adds = joint(y, X[1], X[0])
+    junk = {
+        "a copy": (X[0], UNIT),
+        "a copy backwards": (1 - X[0], UNIT),
+        "a coarse copy": (np.floor(8 * X[0]) / 8 + 0.01, UNIT),
+        "a constant": (np.full(4000, 0.5), UNIT),
+        "nearly a constant": (np.where(rng.random(4000) < 0.01, 0.9, 0.1), UNIT),
+        "nothing": (X[5], UNIT),
+        "nearly always missing": (np.where(rng.random(4000) < 0.02, X[5], np.nan), UNIT),
+        "an identifier": (np.arange(4000) / 4000, UNIT),
+        "an identifier of labels": (np.arange(4000).astype(np.uint32), Nominal(4000)),
+        "150 labels": (rng.integers(150, size=4000).astype(np.uint32), Nominal(150)),
+        "a rare label": ((rng.random(4000) < 0.005).astype(np.uint32), Nominal(2)),
+    }
+    for name, (values, scale) in junk.items():
+        assert joint(y, values, X[0], scale) < adds - 0.02, name
+
+
+@each("scale", SCALES.values())
+@each("of_s", SCALES.values())
+def test_it_does_not_matter_which_of_the_two_is_given(scale, of_s):
+    rng = np.random.default_rng(5)
+    x, s, target = column(scale, 300, rng), column(of_s, 300, rng), ClassTarget(rng.integers(2, size=300), 2)
+    assert joint(target, x, s, scale, of_s) == pytest.approx(joint(target, s, x, of_s, scale), abs=2 * ROUNDING_ERROR)
+
+
+# --- Counts ---------------------------------------------------------------------------------------------------------
+
+
+@each("n_classes", [None, 3])
+def test_scores_of_a_block_and_of_counts_that_were_added_up_are_those_of_records_bit_for_bit(n_classes):
+    X, rng = sample(500)
+    y = NumericTarget(X[0] * X[1], UNIT) if n_classes is None else ClassTarget(rng.integers(3, size=500), 3)
+    columns = [*X[2:], (5 * X[1]).astype(np.uint32), np.where(X[0] < 0.1, np.nan, X[1])]
+    scales = [*[UNIT] * 4, Nominal(5), UNIT]
+    of = measure(500, n_classes)
+    for given, at in ((X[0], UNIT), ((4 * X[0]).astype(np.uint32), Nominal(4))):
+        scorer = of.scorer_beside(y, given, at)
+        expected = [scorer.score(x, scale) for x, scale in zip(columns, scales, strict=True)]
+        assert scorer.score_block(columns, scales) == expected
+        grids = of.pair_counts(UNIT if n_classes is None else None, at)
+        pieces = [slice(0, 3), slice(3, 300), slice(300, 500)]
+        of_counts = of.scorer_of_pair_counts(grids, 500)
+        for x, scale, score in zip(columns, scales, expected, strict=True):
+            counts = sum(grids.count(x[p], scale, grids.place(y.values[p], None, given[p])) for p in pieces)
+            assert of_counts.score(counts, scale) == score
+
+
+def test_records_of_the_largest_weight_score_as_without_weights():
+    X, _ = sample(400)
+    y = NumericTarget(X[0] * X[1], UNIT)
+    weighted = y._replace(weights=np.full(400, 256, dtype=np.uint32))
+    here, there = (of.scorer_beside(target, X[0], UNIT).score(X[1], UNIT) for of, target in (
+        (measure(400), y), (measure(400).of_weights(), weighted)))  # fmt: skip
+    assert here <= there <= here + 0.2  # as less is taken off for chance where the mean weight is not known
+    nothing = y._replace(weights=np.zeros(400, dtype=np.uint32))
+    assert measure(400).of_weights().scorer_beside(nothing, X[0], UNIT).score(X[1], UNIT) == 0
