@@ -97,7 +97,7 @@ def ridership():
     data = _r("modeldata", "Chicago")
     names = list(data.columns[data.columns.get_loc("ridership") + 1 : data.columns.get_loc("temp_min")])
     days = pandas.to_datetime(data["date"])
-    data["year"] = days.dt.year + days.dt.dayofyear / 366
+    data["year"] = days.dt.year + days.dt.day_of_year / 366
     teams = ("Blackhawks", "Bulls", "Bears", "WhiteSox", "Cubs")
     bounds = {
         **dict.fromkeys(names, (0, 15)),  # thousands

