@@ -247,9 +247,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     def _declared_to_repeat(self, X):
         return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
-    def _release_for(self, n_features):
+    def _release_for(self, n_features, n_groups=None):
         if self.kind_ == "numeric":
-            return super()._release_for(n_features)
+            return super()._release_for(n_features, n_groups)
         return TwoWayTablesRelease(self.epsilon, self.delta)
 
     @property

@@ -185,7 +185,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
             )
         return table
 
-    def _release_for(self, n_features):
+    def _release_for(self, n_features, n_groups=None):
         return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
 
     def _store(self, released, release, mechanism, measure, records):

@@ -23,6 +23,8 @@ class SketchedRecords:
         Of what is done with all columns.
     """
 
+    are_in_memory = False
+
     def __init__(self, sketch, recount=None, progress=SILENT):
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")

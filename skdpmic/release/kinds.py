@@ -21,12 +21,14 @@ from skdpmic.privacy.greedy import (
     greedy_needs_no_delta,
     squares_of_choices,
 )
-from skdpmic.privacy.mechanisms import MECHANISMS, law_of_scale, to_grid
+from skdpmic.privacy.in_turn import ChoicesInTurn
+from skdpmic.privacy.mechanisms import MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
 from skdpmic.statistics.chance import chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.targets import n_target_bins
 
+OF_CHOSEN = Fraction(1, 10)  # of what scores have, for those of features that were chosen: docs/theory/joint.md
 OF_TARGET = Fraction(3, 20)  # of the budget, for what is private about the target itself: docs/theory/known_margin.md
 
 
@@ -43,6 +45,11 @@ def release_of_names(epsilon, delta, k, redundancy=0.0, *, learns=False):
         return BestFeatures(epsilon, delta, k, learns=learns)
     # Nothing is learnt of the target: each feature takes its place in turn, whose margins would be needed, too.
     return GreedyFeatures(epsilon, delta, k, redundancy)
+
+
+def jointly(best):
+    """The same release of names, each chosen by what it adds to those before it."""
+    return JointFeatures(best.epsilon, best.delta, best.k, learns=best.learns)
 
 
 @dataclass(frozen=True)
@@ -212,6 +219,7 @@ class BestFeatures(_OfScores):
     k: int
 
     publishes = "names"
+    criterion = "single"
 
     def _uses_delta(self):
         return not needs_no_delta(self.epsilon, self.delta, self.k)
@@ -223,17 +231,20 @@ class BestFeatures(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        epsilon = self._budgets[1]
         if self._uses_delta():
-            return ExponentialTopK.epsilon_per_score(epsilon, self.delta, self.k)
-        return OneShotTopK.epsilon_per_score(epsilon, self.k)
+            return ExponentialTopK.epsilon_per_score(self._of_choices, self.delta, self.k)
+        return OneShotTopK.epsilon_per_score(self._of_choices, self.k)
+
+    @property
+    def _of_choices(self):
+        """The epsilon of the choices."""
+        return self._budgets[1]
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        epsilon = self._budgets[1]
         if self._uses_delta():
-            return ExponentialTopK.for_budget(epsilon, self.delta, self.k, steps)
-        return OneShotTopK.for_budget(epsilon, self.k, steps)
+            return ExponentialTopK.for_budget(self._of_choices, self.delta, self.k, steps)
+        return OneShotTopK.for_budget(self._of_choices, self.k, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
@@ -241,6 +252,7 @@ class BestFeatures(_OfScores):
         ranking = np.full(records.n_features, len(chosen) + 1)
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
+            "criterion_": self.criterion,
             "mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
             "null_scores_": chance_scores(measure, records.shape),
@@ -295,6 +307,45 @@ class GreedyFeatures(BestFeatures):
 
         adjusted = _adjusted_scores(_scores(records, measure, n_jobs, random_bytes), chance_scores(measure, shape))
         return mechanism.release(adjusted, scores_with, random_bytes), None
+
+
+@dataclass(frozen=True)
+class JointFeatures(BestFeatures):
+    """Which k features are the best in turn, each by what it adds to those before it.
+
+    A tenth of the budget is for what each of those tells by itself, so that what another one adds can be told.
+    """
+
+    draws_anew = True
+    criterion = "joint"
+
+    @property
+    def _parts(self):
+        """The epsilon of what all but the last of the chosen features tell by themselves, and that of the choices."""
+        return divided(self._budgets[1], self.delta if self._uses_delta() else 0.0, OF_CHOSEN)
+
+    @property
+    def _of_choices(self):
+        return self._parts[1]
+
+    def _squares(self):
+        """Of the epsilons of independent draws."""
+        return (1 - OF_CHOSEN) ** 2 / self.k + OF_CHOSEN**2 / (self.k - 1)
+
+    def noise_for(self, steps):
+        """The noise on scores of sensitivity `steps`, single or joint."""
+        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._parts[0] / (self.k - 1), steps))
+
+    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
+        def scores_beside(feature, chosen):
+            scores = to_grid(records.scores_beside(feature, measure, chosen[:-1], n_jobs))
+            place = feature - sum(earlier < feature for earlier in chosen[:-1])  # of itself, among those not left out
+            return np.delete(scores, place), scores[place]
+
+        single = _adjusted_scores(
+            _scores(records, measure, n_jobs, random_bytes), chance_scores(measure, records.shape)
+        )
+        return mechanism.release(single, scores_beside, random_bytes), None
 
 
 def _adjusted_scores(scores, by_chance):

@@ -63,7 +63,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
     def _cost_for(self, n_features):
         """What a ledger is charged for a fit to a table of this many features."""
-        return self._release_for(n_features).cost
+        return self._release_for(n_features, None).cost
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 
@@ -72,7 +72,9 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
         All that follows from public numbers is computed before the charge, so that an error there costs nothing.
         """
-        shape, release = records.shape, self._release_for(records.n_features)
+        shape = records.shape
+        n_groups = shape.n_groups
+        release = self._release_for(records.n_features, n_groups if records.are_in_memory else None)
         self._warn(shape, stacklevel=3)
         mechanism = release.mechanism(measure, shape)
 
@@ -90,7 +92,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         expense = Expense(
             type(self).__name__,
             release.cost,
-            n=shape.n_groups,
+            n=n_groups,
             d=shape.n_features,
             k=release.k,
             statistic=self._computed,

@@ -311,7 +311,7 @@ class IncrementalFitMixin:
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return records, self._told(self._release_for(sketch.n_features_in_).told(sketch.measure))
+        return records, self._told(self._release_for(sketch.n_features_in_, None).told(sketch.measure))
 
     def _check_agreement(self, sketch):
         """Raise unless a sketch has what the parameters ask for."""

@@ -24,7 +24,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def _grids(self):
         return Grids(self.B, self.c, self.correction)
 
-    def _release_for(self, n_features):
+    def _release_for(self, n_features, n_groups=None):
         learns = self._learns_target()
         return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, learns=learns)
 

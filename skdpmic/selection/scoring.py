@@ -104,7 +104,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         )
 
     def _measure(self, n_persons, n_features, n_classes):
-        release, (B, c, _) = self._release_for(n_features), self._grids()
+        release, (B, c, _) = self._release_for(n_features, n_persons), self._grids()
         measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
         measure = measure if self.max_weight is None else measure.of_weights()
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
@@ -250,4 +250,6 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)
         scales, is_simulated = facts.public_scales(n_features), self._grids() == Grids()
-        return plan_of_fit(self._release_for(n_features), measure, self.statistic, request, scales, is_simulated)
+        return plan_of_fit(
+            self._release_for(n_features, n_samples), measure, self.statistic, request, scales, is_simulated
+        )

@@ -12,11 +12,20 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.release.kinds import GreedyFeatures, release_of_names
+from skdpmic.release.kinds import GreedyFeatures, jointly, release_of_names
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.table.weights import USUAL_MEAN
 
+_CRITERIA = ("single", "joint", "auto")
+_ONLY_IN_MEMORY = (
+    "criterion must be 'single' or 'auto' where records are not all in memory, as in chunks, sketches, LazyFrames or "
+    "dask collections, got 'joint': features have to be counted together with those that are chosen."
+)
+_ENOUGH = (
+    110  # records over the noise: "auto" is joint where a choice has noise of 2 / 110 or less; docs/theory/joint.md
+)
 LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
 MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
 
@@ -35,6 +44,7 @@ class PrivateSelectKBestParameters:
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
     target_shares: ColumnLike | None = None
+    criterion: Literal["single", "joint", "auto"] = "single"
     redundancy: float = 0.0
     max_rows_per_group: int | None = None
     max_weight: float | None = None
@@ -92,6 +102,13 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
         None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
         classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
+    criterion : {"single", "joint", "auto"}, default="single"
+        What a feature is chosen by. "single" takes the k that tell most of the target, each by itself. "joint" takes
+        one after the other: the first tells most by itself; each later one adds most to the one of those before it that
+        it adds least to. So copies and junk come last, and the noise is larger by a ninth only; scores of
+        ``statistic="mtv_r"`` alone can do it, of records in memory, without `redundancy`. "auto" takes "joint" where it
+        is possible and the noise is small enough: for 5 features, from ``n_samples * epsilon`` of about 1,300 on
+        (``docs/theory/joint.md``).
     redundancy : float, default=0.0
         How much less a feature counts if it says what others say. The first one chosen has the largest score; each
         later one has the largest score less `redundancy` times its mean score with those chosen before it. 0 chooses
@@ -136,6 +153,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         chosen, with noise; empty if one was chosen. Only with ``mechanism_="one-shot"``, where this costs nothing more.
         A gap above ``3 * noise_scale_`` is clear: if any feature that comes later, chosen or not, were as good, a gap
         that large would have a probability of at most 5% (``docs/theory/top_k.md``).
+    criterion_ : {"single", "joint"}
+        What the features were chosen by.
     mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
         What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip"
         with `redundancy`, which draws it anew for each choice; "exponential" chooses k times by the exponential
@@ -226,13 +245,30 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
                 f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
             )
 
+        self._check_criterion()
         if self.redundancy > 0 and self.max_weight is not None:
             raise ValueError(
                 f"redundancy must be 0 with max_weight={self.max_weight!r}, got {self.redundancy!r}: how much features "
                 "tell of one another is scored without weights only."
             )
 
+    def _check_criterion(self):
+        if not isinstance(self.criterion, str) or self.criterion not in _CRITERIA:
+            raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {self.criterion!r}.")
+        if self.criterion == "joint" and (self.statistic != "mtv_r" or self.redundancy > 0):
+            raise ValueError(
+                "criterion must be 'single' or 'auto' but with statistic='mtv_r' and redundancy=0, got 'joint' with "
+                f"statistic={self.statistic!r} and redundancy={self.redundancy!r}."
+            )
+
+    def _from_sketch(self, sketch, recount=None):
+        if self.criterion == "joint":
+            raise ValueError(_ONLY_IN_MEMORY)
+        return super()._from_sketch(sketch, recount)
+
     def _check_one_pass(self):
+        if self.criterion == "joint":
+            raise ValueError(_ONLY_IN_MEMORY)
         if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:
             raise ValueError(
                 f"redundancy must be 0 where records are counted once, in chunks or sketches, got {self.redundancy!r}: "
@@ -240,9 +276,18 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
                 "too. fit reads a LazyFrame or a dask collection as often as it takes."
             )
 
-    def _release_for(self, n_features):
+    def _release_for(self, n_features, n_groups=None):
         k, learns = n_to_keep(self.k, n_features), self._learns_target()
-        return release_of_names(self.epsilon, self.delta, k, self.redundancy, learns=learns)
+        of_names = release_of_names(self.epsilon, self.delta, k, self.redundancy, learns=learns)
+        return jointly(of_names) if k > 1 and self._chooses_jointly(of_names, n_groups) else of_names
+
+    def _chooses_jointly(self, release, n_groups):
+        """By public numbers; without a number of people, records are not in memory, or that is not known yet."""
+        if self.criterion != "auto":
+            return self.criterion == "joint"
+        is_able = n_groups is not None and self.statistic == "mtv_r" and self.redundancy == 0
+        signal = 1.0 if self.max_weight is None else USUAL_MEAN
+        return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)

@@ -27,6 +27,11 @@ class Records(NamedTuple):
     progress: Progress = SILENT  # of what is done with all columns
 
     @property
+    def are_in_memory(self):
+        """Whether features can be counted once more, together with others."""
+        return True
+
+    @property
     def n_samples(self):
         """Number of records."""
         return self.columns.shape[1] if self.people is None else self.people.n_samples
@@ -88,6 +93,13 @@ class Records(NamedTuple):
         column = column if self.rows is None else column[self.rows]
         scorer = measure.scorer_against(column, self.scales[j], random_bytes)
         return np.array(self.map_features(scorer.score, n_jobs, left_out))
+
+    def scores_beside(self, j, measure, left_out, n_jobs):
+        """Scores of features together with feature j by a measure: of those that are not left out, in order."""
+        (column,) = self.columns[j : j + 1]
+        column = column if self.rows is None else column[self.rows]
+        scorer = measure.scorer_beside(self.target, column, self.scales[j])
+        return np.array(self.map_features(scorer.score, n_jobs, left_out, of_block=scorer.score_block))
 
     def counter(self, table):
         """What makes a feature's noisy table, without noise yet."""

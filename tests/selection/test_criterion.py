@@ -1,0 +1,200 @@
+"""``criterion="joint"``: what a feature adds to those chosen before it, at the noise of single scores."""
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skdpmic import BudgetLedger, PrivateSelectKBest
+from skdpmic.release.kinds import BestFeatures, JointFeatures
+from tests.folding import each
+
+N = 4000
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1), "target_shares": (0.5, 0.5)}
+joint = partial(PrivateSelectKBest, criterion="joint", epsilon=math.inf)
+
+
+def sample(d, seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, d)), rng
+
+
+def chosen(selector):
+    return selector.get_support(indices=True).tolist()
+
+
+# --- What it chooses ------------------------------------------------------------------------------------------------
+
+
+def test_copies_come_after_whatever_adds_something():
+    X, _ = sample(9)
+    y = np.clip((X[:, 0] + 0.7 * X[:, 1] + 0.4 * X[:, 2] + 0.2 * X[:, 3]) / 2.3, 0, 1)
+    X[:, 4], X[:, 5], X[:, 6] = X[:, 0], 1 - X[:, 0], X[:, 1] ** 2
+    assert chosen(joint(k=4, **UNIT).fit(X, y))[-2:] != [5, 6]
+    taken = chosen(joint(k=4, **UNIT).fit(X, y))
+    assert len({0, 4, 5} & set(taken)) == len({1, 6} & set(taken)) == 1
+    assert {2, 3} <= set(taken)
+    single = PrivateSelectKBest(k=4, epsilon=math.inf, **UNIT).fit(X, y)
+    assert chosen(single) == [0, 1, 4, 5] or {0, 4, 5} <= set(chosen(single))
+
+
+def test_two_that_tell_something_only_together_are_both_found():
+    """Once one of the two is there; by themselves, neither tells anything."""
+    X, _ = sample(8)
+    y = ((X[:, 2] < 0.5) ^ (X[:, 5] < 0.5)).astype(int)
+    X[:, 2] = np.where(np.arange(N) % 10 == 0, y * 0.9, X[:, 2])  # a little more than nothing
+    public = {"bounds": (0, 1), "classes": [0, 1], "target_shares": (0.5, 0.5)}
+    assert chosen(joint(k=2, **public).fit(X, y)) == [2, 5]
+
+
+def test_a_suppressor_is_found_that_tells_nothing_by_itself():
+    """What is measured is the signal and an error, and another column is that error."""
+    X, rng = sample(7)
+    signal, error = rng.random(N), rng.random(N)
+    X[:, 1], X[:, 4] = (signal + error) / 2, error
+    assert chosen(joint(k=2, **UNIT).fit(X, signal)) == [1, 4]
+
+
+def test_of_nested_labels_the_coarser_ones_add_nothing():
+    X, rng = sample(5)
+    town = rng.integers(12, size=N)
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(town=town.astype(str), county=(town // 4).astype(str))
+    y = np.clip(town / 14 + 0.15 * X[:, 1], 0, 1)
+    public = {
+        "bounds": dict.fromkeys("abcde", (0, 1)),
+        "categories": {"town": [str(i) for i in range(12)], "county": ["0", "1", "2"]},
+        "target_bounds": (0, 1),
+    }
+    selector = joint(k=2, **public).fit(frame, y)
+    assert set(selector.get_feature_names_out()) in ({"b", "town"}, {"b", "county"})
+
+
+@each("seed", [0, 1, 2])
+def test_junk_is_never_preferred_to_what_adds_something(seed):
+    X, rng = sample(3, seed)
+    y = np.clip((X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2]) / 1.8, 0, 1)
+    frame = pd.DataFrame(X, columns=["first", "second", "third"]).assign(
+        constant=0.5,
+        rare=(rng.random(N) < 0.01).astype(float),
+        noise=rng.random(N),
+        copy=X[:, 0],
+        number=np.arange(N) / N,
+        gap=np.where(rng.random(N) < 0.97, np.nan, rng.random(N)),
+        code=rng.integers(300, size=N).astype(str),
+        label=np.where(rng.random(N) < 0.005, "rare", "usual"),
+    )
+    numbers = ["first", "second", "third", "constant", "rare", "noise", "copy", "number", "gap"]
+    public = {
+        "bounds": dict.fromkeys(numbers, (0, 1)),
+        "categories": {"code": [str(i) for i in range(300)], "label": ["rare", "usual"]},
+        "target_bounds": (0, 1),
+    }
+    taken = set(joint(k=3, **public).fit(frame, y).get_feature_names_out())
+    assert {"second", "third"} < taken
+    assert taken & {"first", "copy"}
+
+
+# --- Its price ------------------------------------------------------------------------------------------------------
+
+
+@each("delta", [0.0, 1e-6])
+@each("k", [2, 5, 30])
+@each("learns", [False, True])
+def test_its_parts_cost_no_more_than_the_budget(delta, k, learns):
+    release = JointFeatures(0.7, delta, k, learns=learns)
+    own, choices = release._parts
+    if not release._uses_delta():
+        assert release._budgets[0] + own + choices == Fraction(7, 10)
+        rho = release.cost.rho
+        of_target = Fraction(release._budgets[0]) ** 2 / 2
+        exact = of_target + (Fraction(own) / (k - 1)) ** 2 / 2 * (k - 1) + (Fraction(choices) / k) ** 2 / 2 * k
+        assert exact <= Fraction(rho) <= exact * (1 + Fraction(1, 10**9))
+    single = BestFeatures(0.7, delta, k, learns=learns)
+    ratio = release.noise_for(10**6).scale / single.noise_for(10**6).scale
+    assert ratio == pytest.approx(10 / 9 if not release._uses_delta() else math.sqrt(10 / 9), rel=1e-3)
+
+
+def test_the_noise_is_a_ninth_more_than_that_of_single_scores(tmp_path):
+    X, _ = sample(6)
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
+    selector = PrivateSelectKBest(k=3, epsilon=1, criterion="joint", ledger=ledger, **UNIT).fit(X, X[:, 0])
+    single = PrivateSelectKBest(k=3, epsilon=1, **UNIT).fit(X, X[:, 0])
+    assert selector.noise_scale_ == pytest.approx(single.noise_scale_ * 10 / 9, rel=1e-6)
+    assert (selector.criterion_, selector.mechanism_) == ("joint", "permute-and-flip")
+    assert not hasattr(selector, "gaps_")
+    assert ledger.spent() == selector.privacy_spent_ == (1.0, 0.0)
+    assert selector.plan(N, 6)[0].noise_scale == selector.noise_scale_
+
+
+def test_auto_is_joint_where_the_noise_is_small_by_public_numbers_only():
+    X, _ = sample(6)
+    auto = partial(PrivateSelectKBest, criterion="auto", **UNIT)
+    assert auto(k=5, epsilon=1).fit(X, X[:, 0]).criterion_ == "joint"
+    assert auto(k=5, epsilon=0.2).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=1, epsilon=1).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=1, statistic="kendall", target_shares=None).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=1).fit(X[:500], X[:500, 0]).criterion_ == "single"
+    lazy = pl.DataFrame(X).lazy()
+    assert auto(k=5, epsilon=1).fit(lazy, X[:, 0]).criterion_ == "single"
+    plan = auto(k=5, epsilon=1).plan(N, 6)[0]
+    assert plan.noise_scale == auto(k=5, epsilon=1).fit(X, X[:, 0]).noise_scale_
+
+
+# --- All kinds of records ---------------------------------------------------------------------------------------------
+
+
+@each("classes", [None, 2, 3, 6])
+def test_targets_of_all_kinds(classes):
+    X, _ = sample(6)
+    signal = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
+    X[:, 3] = X[:, 1]
+    X[::7, 0] = np.nan
+    target = {"target_bounds": (0, 1)} if classes is None else {"classes": range(classes)}
+    y = signal if classes is None else np.minimum((signal * classes).astype(int), classes - 1)
+    taken = set(chosen(joint(k=2, bounds=(0, 1), **target).fit(X, y)))
+    assert taken in ({1, 4}, {3, 4})
+
+
+def test_people_with_several_rows_and_weights():
+    X, rng = sample(6)
+    X[:, 3] = X[:, 1]
+    y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
+    grouped = joint(k=2, max_rows_per_group=2, **UNIT).fit(X, y, groups=np.arange(N) // 2)
+    weighted = joint(k=2, max_weight=3, **UNIT).fit(X, y, sample_weight=rng.random(N) * 3)
+    for selector in (grouped, weighted):
+        assert set(chosen(selector)) in ({1, 4}, {3, 4})
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_jobs_do_not_change_the_choice():
+    X, _ = sample(12)
+    y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
+    make = partial(PrivateSelectKBest, k=4, epsilon=2, criterion="joint", random_state=0, **UNIT)
+    assert make(n_jobs=2).fit(X, y).ranking_.tolist() == make().fit(X, y).ranking_.tolist()
+
+
+# --- Refused --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", ["both", None, 1, ["joint"]])
+def test_the_criterion_must_be_one_of_three(bad):
+    X, _ = sample(3)
+    with pytest.raises(ValueError, match="criterion must be one of"):
+        PrivateSelectKBest(k=2, criterion=bad, **UNIT).fit(X, X[:, 0])
+
+
+def test_joint_needs_mtv_r_and_records_in_memory(tmp_path):
+    X, _ = sample(3)
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
+    make = partial(PrivateSelectKBest, k=2, criterion="joint", ledger=ledger, bounds=(0, 1), target_bounds=(0, 1))
+    for options in ({"statistic": "mic_r"}, {"redundancy": 1}):
+        with pytest.raises(ValueError, match="criterion must be 'single' or 'auto' but with statistic='mtv_r'"):
+            make(**options).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="criterion must be 'single' or 'auto' where records are not all in memory"):
+        make().fit(pl.DataFrame(X).lazy(), X[:, 0])
+    assert not hasattr(make(), "partial_fit")
+    assert ledger.spent() == (0, 0)
