@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, mic_r
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest, mic_r
 from skdpmic._utils import no_cache as uncached
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.release import kinds
@@ -157,6 +157,13 @@ def test_equal_choices_leave_equal_estimators(statistic, monkeypatch):
     monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, adjusted, source: len(adjusted) // 2)
     settings = {"statistic": statistic, "redundancy": 1.0, "target_bounds": (0, 1)} | PUBLIC
     fitted = [SelectNames(k=3, **settings).fit(*table) for table in neighbours()]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+def test_equal_joint_choices_leave_equal_estimators(monkeypatch):
+    monkeypatch.setattr(top_k.OneShotTopK, "choose", lambda self, adjusted, source: len(adjusted) // 2)
+    settings = {"criterion": "joint", "target_bounds": (0, 1), "target_shares": SHARES, "bounds": (0, 1)}
+    fitted = [PrivateSelectKBest(k=3, **settings).fit(*table) for table in neighbours()]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 

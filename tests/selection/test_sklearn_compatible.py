@@ -44,6 +44,7 @@ SETTINGS = [  # each estimator, kind of target, mechanism and way to release
     DPMICSelector(k=1, statistic="kendall"),
     PrivateSelectKBest(**CONTINUOUS, k=2, redundancy=1.0),
     PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
+    PrivateSelectKBest(**CONTINUOUS, k=2, criterion="joint"),
     PrivateCorrelation(),
     PrivateForwardSelector(k=1),
     RandomizedResponse(bounds=(-10, 10)),
