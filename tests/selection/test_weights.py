@@ -17,6 +17,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -249,7 +250,7 @@ def test_rows_of_one_person_have_weights_of_their_own():
 
 
 def weighted_model():
-    return LinearRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    return LinearRegression().set_fit_request(sample_weight=True)
 
 
 def test_pipelines_and_searches_hand_weights_on_by_metadata_routing():
@@ -258,9 +259,12 @@ def test_pipelines_and_searches_hand_weights_on_by_metadata_routing():
     with config_context(enable_metadata_routing=True):
         steps = make_pipeline(names.set_fit_request(sample_weight=True), weighted_model())
         assert steps.fit(X, y, sample_weight=weights)[0].mean_weight_ > 0
-        scores = cross_val_score(steps, X, y, cv=3, params={"sample_weight": weights})
+        r2 = get_scorer("r2").set_score_request(sample_weight=True)
+        scores = cross_val_score(steps, X, y, cv=3, scoring=r2, params={"sample_weight": weights})
         assert np.isfinite(scores).all()
-        search = GridSearchCV(steps, {"privateselectkbest__k": [1, 2]}, cv=3).fit(X, y, sample_weight=weights)
+        search = GridSearchCV(steps, {"privateselectkbest__k": [1, 2]}, cv=3, scoring=r2).fit(
+            X, y, sample_weight=weights
+        )
         assert search.best_estimator_[0].max_weight == MOST
         with pytest.raises(ValueError, match=re.escape("sample_weight must hold the weight of each row")):
             make_pipeline(KINDS["names"](**UNIT), LinearRegression()).fit(X, y)
