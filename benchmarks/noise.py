@@ -1,7 +1,7 @@
 """A table of noise scales at epsilon = 1, of MICr scores and of names by MTVr: python benchmarks/noise.py."""
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.release.kinds import release_of_names
+from skdpmic.release.kinds import BestFeatures
 from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
@@ -13,7 +13,7 @@ def table():
     for n in ROWS:
         scales = [factor * binary_mi_sensitivity(n) for factor in (1, 10, 100)]
         steps = grid_sensitivity(mtv_r_sensitivity(n, knows_margins=True), 0)
-        scales.append(release_of_names(1.0, 0.0, 5, learns=True).noise_for(steps).noise_scale)
+        scales.append(BestFeatures(1.0, 0.0, 5, learns=True).noise_for(steps).noise_scale)
         lines.append(" | ".join([f"| {n:,}", *(f"{scale:.2g}" for scale in scales)]) + " |")
     return "\n".join(lines)
 

@@ -1,18 +1,33 @@
 """The README's table of how much epsilon a choice takes, by the number of people: python benchmarks/rows.py."""
 
-from skdpmic import plan_release
+from bisect import bisect_left
+from functools import partial
+
+from skdpmic.planning.plan import Request, planned_releases
 
 ROWS = (300, 1000, 5000, 20_000, 100_000)
+_EPSILONS = [digits * 10.0**power for power in range(-4, 4) for digits in range(10, 100)]
 
 
 def table():
     """Lines of the table in Markdown."""
-    return "\n".join(f"| {n:,} | {_epsilon(n, 100, 5, 'names'):g} | {_epsilon(n, 50, 5, 'scores'):g} |" for n in ROWS)
+    return "\n".join(f"| {n:,} | {_finds(0.5, n):g} | {_finds(0.8, n):g} | {_scores(n):g} |" for n in ROWS)
 
 
-def _epsilon(n_samples, n_features, k, release):
-    plan = plan_release(n_samples=n_samples, n_features=n_features, k=k, error=0.1)
-    return next(way.epsilon for way in plan if (way.release, way.statistic) == (release, "mtv_r"))
+def _finds(share, n_samples):
+    """The least epsilon of two digits with which that share of the best 5 of 100 features will be found."""
+    return round(_EPSILONS[bisect_left(_EPSILONS, share, key=partial(_found, n_samples))], 6)
+
+
+def _found(n_samples, epsilon):
+    request = Request(n_samples, 100, 5, epsilon, None, 0.0, None, None)
+    return next(row.found for row in planned_releases("mtv_r", request) if row.release == "names")
+
+
+def _scores(n_samples):
+    """The epsilon with which each of 50 scores is within 0.1 with 95% confidence."""
+    request = Request(n_samples, 50, None, None, 0.1, 0.0, None, None)
+    return min(row.epsilon for row in planned_releases("mtv_r", request))
 
 
 if __name__ == "__main__":

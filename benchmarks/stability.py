@@ -15,8 +15,8 @@ import pandas
 from benchmarks.selection.relationships import NAMES, make_pool
 from benchmarks.selection.statistics import NOTHING_KNOWN
 from benchmarks.selection.ways import Scores
-from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
+from skdpmic.release.repeated_choices import ReleasedScores, frequencies_of_choice
 
 RESULT = Path(__file__).parent / "results" / "stability.csv"
 N_TABLES, N_DRAWS, N_SIMULATIONS, N_CHOICES = 20, 10, 500, 2000

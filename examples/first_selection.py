@@ -42,9 +42,9 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 # %%
 # Select and learn
 # ----------------
-# The selector is the first step of an ordinary pipeline. It spends ε = 1 and publishes the names of three columns.
+# The selector is the first step of an ordinary pipeline. It spends ε = 0.3 and publishes the names of three columns.
 
-selector = PrivateSelectKBest(k=3, epsilon=1, bounds=bounds, categories=categories, classes=[0, 1])
+selector = PrivateSelectKBest(k=3, epsilon=0.3, bounds=bounds, categories=categories, classes=[0, 1])
 selector.set_output(transform="pandas")
 model = make_pipeline(selector, HistGradientBoostingClassifier(max_leaf_nodes=8))
 model.fit(X_train, y_train)
@@ -53,7 +53,7 @@ print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", sel
 # %%
 # How much does each column say?
 # ------------------------------
-# That takes a release of scores, which has a price of its own: here ε = 1 once more. The distribution of the noise is
+# That takes a release of scores, which has a price of its own: here ε = 1. The distribution of the noise is
 # known, so each score comes with an interval. Columns of different kinds are compared by how far each scores above an
 # unrelated column of its kind.
 
@@ -95,6 +95,6 @@ for name, columns in {
 # %%
 # What this does not protect
 # --------------------------
-# The chosen names are published at ε = 1, the scores with their intervals and the chart at another 1: ε = 2 in all. The
+# The chosen names are published at ε = 0.3, the scores with their intervals and the chart at 1: ε = 1.3 in all. The
 # model, its predictions and each ROC AUC are computed from raw rows, and are not covered by the guarantee; neither is
 # the number of people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.

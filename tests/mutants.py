@@ -32,20 +32,13 @@ SCORES_LAW = (
     "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour"
     "[here0-there0-1.0]"
 )
-AGAINST = "selection/test_statistics.py::test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target"
-CHOICES = "selection/test_redundancy.py::test_every_choice_is_by_scores_less_what_kinds_of_features_score_by_chance"
 TABLES_OF_PEOPLE = (
     "selection/test_people.py::test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have"
-)
-GREEDY = (
-    "privacy/test_greedy.py::"
-    "test_no_list_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_half_the_noise_is_too_little"
 )
 K_NORM = "privacy/test_k_norm.py"
 K_NORM_SUMS = f"{K_NORM}::test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width"
 K_NORM_QUANTILES = f"{K_NORM}::test_the_quantiles_are_exact_to_three_steps_and_never_too_small"
 CUBES = "test_a_cube_has_all_of_its_vectors"
-GREEDY_LAW = "privacy/test_greedy.py::test_published_lists_follow_the_exact_law"
 SAME_EPSILON = "budget/test_ledger.py::test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are"
 PLANNED = (
     "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
@@ -53,6 +46,12 @@ PLANNED = (
 RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
 ZCDP = "privacy/test_zcdp_of_parts.py"
+JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
+JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
+IN_TURN = "privacy/test_in_turn.py"
+PAIRS_DEFINED = "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"
+ELSEWHERE = "selection/test_joint_elsewhere.py"
+JOINT_ELSEWHERE = f"{ELSEWHERE}::test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
@@ -357,15 +356,8 @@ MUTANTS = [
            "selection/test_people.py::test_a_private_search_refuses_persons_before_the_charge"),
     Mutant("count_splits", "has_people", "False",
            "selection/test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups[cv1-5-5]"),
-    Mutant("GreedyFeatures._with_feature_as_target", "shape.n_groups", "shape.n_samples",
-           "selection/test_redundancy.py::test_grids_against_a_feature_are_those_for_the_number_of_people"),
     Mutant("_scorer_of_tables", "shape.n_groups", "shape.n_samples", TABLES_OF_PEOPLE),
     Mutant("_scorer_of_tables", "mechanism.scale / shape.rows_per_group", "mechanism.scale", TABLES_OF_PEOPLE),
-    Mutant("MtvRGrids.with_feature_as_target", "replace(plain, B=B, c=c, n_classes=n_classes)", "MtvRGrids(B, c, n_classes)",
-           f"{AGAINST}[miller-madow-mtv_r]"),
-    Mutant("MicRGrids.with_feature_as_target",
-           'replace(statistic.measure("auto", "auto", n, epsilon, n_classes), correction=self.correction)',
-           'statistic.measure("auto", "auto", n, epsilon, n_classes)', f"{AGAINST}[miller-madow-mic_r]"),
     Mutant("PrivateEstimator._warn", "shape.n_groups", "shape.n_samples",
            "selection/test_people.py::test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many"),
     Mutant("_is_missing", "return True", "return False",
@@ -462,23 +454,63 @@ MUTANTS = [
     Mutant("shares_interval", "laplace_quantile(float(margin.scale), confidence) / margin.n", "0.0",
            f"{LEARNT}::test_intervals_hold_the_share_as_often_as_they_say"),
     # --- Two features together
-    Mutant("JointFeatures._parts", "self._budgets[1]", "self.epsilon",
-           "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"),
-    Mutant("JointFeatures._of_choices", "self._parts[1]", "self._budgets[1]",
-           "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"),
-    Mutant("JointFeatures._squares", "(1 - OF_CHOSEN) ** 2 / self.k", "(1 - OF_CHOSEN) ** 2 / self.k**2",
-           "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"),
-    Mutant("ChoicesInTurn.release", "alone + self._own_noise(random_bytes)", "alone",
-           "privacy/test_in_turn.py::test_own_worths_without_noise_would_be_seen_in_the_law"),
-    Mutant("ChoicesInTurn.release", "np.minimum(least, added)", "added",
-           "privacy/test_in_turn.py::test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to"),
-    Mutant("pairs._row", "rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]", "pass",
-           "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"),
+    Mutant("JointFeatures._parts", "self._budgets[1]", "self.epsilon", JOINT_COST),
+    Mutant("JointFeatures._of_choices", "self._parts[1]", "self._budgets[1]", JOINT_COST),
+    Mutant("JointFeatures._squares", "(1 - OF_CHOSEN) ** 2 / self.k", "(1 - OF_CHOSEN) ** 2 / self.k**2", JOINT_COST),
+    Mutant("JointFeatures._squares", "OF_CHOSEN**2 / self._n_own", "OF_CHOSEN**2 / self._n_own**2", JOINT_COST),
+    Mutant("JointFeatures._n_own", "self.n_kept + self.k - 1", "self.k - 1", JOINT_COST),
+    Mutant("JointFeatures.noise_for", "self._parts[0] / self._n_own", "self._parts[0]",
+           f"{ZCDP}::test_choices_in_turn_cost_no_more_than_is_charged[1.0-30-1.0001]"),
+    Mutant("JointFeatures.noise_for", "self._parts[0]", "self._budgets[1]", JOINT_AUDIT),
+    Mutant("JointFeatures.noise_for", "super().noise_for(steps)", "super().noise_for(steps // 2)", JOINT_AUDIT),
+    Mutant("JointFeatures._chosen",
+           "mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, records.kept), None",
+           "mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, records.kept), single",
+           "selection/test_criterion.py::test_the_noise_is_a_ninth_more_than_that_of_single_scores"),
+    Mutant("jointly", "best.learns", "False", f"{RELEASED}[names one by one]"),
+    Mutant("ChoicesInTurn.__init__", "type(at_once)(1, at_once.scale)", "type(at_once)(1, at_once.scale // at_once.k)",
+           f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+    Mutant("ChoicesInTurn.release", "discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0",
+           "0", f"{IN_TURN}::test_own_worths_without_noise_would_be_seen_in_the_law"),
+    Mutant("ChoicesInTurn.release", "together - own", "together - alone",
+           f"{IN_TURN}::test_own_worths_without_noise_would_be_seen_in_the_law"),
+    Mutant("ChoicesInTurn.release", "by_chance(feature, taken, own)", "by_chance(feature, taken, alone)",
+           f"{IN_TURN}::test_published_lists_follow_the_exact_law[exponential]"),
+    Mutant("ChoicesInTurn.release", "self._one_choice.choose(worths, random_bytes)",
+           "self._one_choice.choose(worths, np.random.RandomState("
+           "once := once if chosen else int.from_bytes(random_bytes(4), 'little')).bytes)",
+           f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+    Mutant("ChoicesInTurn.release", "np.minimum(worths, added)", "added",
+           f"{IN_TURN}::test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to"),
+    Mutant("ChoicesInTurn.release", "len(chosen) == 1 and not len(kept)", "False",
+           f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+    Mutant("BestFeatures.draw", "chance_scores(measure, records.shape, candidates)",
+           "0 * chance_scores(measure, records.shape, candidates)",
+           "selection/test_kinds_compared.py::test_the_order_is_that_of_scores_less_chance[SelectNames]"),
+    Mutant("pairs._row", "rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]", "pass", f"{PAIRS_DEFINED}[numbers]"),
     Mutant("pairs._cut", "np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)",
-           "np.arange(n_strata) * (_PARTS // n_strata)",
-           "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"),
+           "np.arange(n_strata) * (_PARTS // n_strata)", f"{PAIRS_DEFINED}[numbers]"),
+    Mutant("pairs._part_of_each", "x * _MOST_LABELS // n", "np.minimum(x, _MOST_LABELS - 1)",
+           f"{PAIRS_DEFINED}[numbers]"),
+    Mutant("PairScorer.of_tables", "fsum(of_each) / len(of_each)", "fsum(of_each)",
+           "statistics/mtv/test_pairs.py::test_no_climb_gets_above_the_sensitivity[classes]"),
     Mutant("PairCounts.place", "given is None", "True",
            "statistics/mtv/test_pairs.py::test_what_two_tell_together_only_is_seen"),
+    Mutant("MtvRGrids._scorers_of_pairs", "self.units", "1",
+           "statistics/mtv/test_pairs.py::test_records_of_the_largest_weight_score_as_without_weights"),
+    Mutant("MtvRGrids.scorer_beside", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
+    Mutant("PairSketch.__init__", "0", "sketch.n_samples", f"{ELSEWHERE}::test_sketches_of_pairs_add_up"),
+    Mutant("PairSketch.__init__", "self._zeros()", "self._zeros() + np.uint32(1)",
+           f"{ELSEWHERE}::test_sketches_of_pairs_add_up"),
+    Mutant("PairSketch._place", "columns[self._given : self._given + 1]", "columns[:1]",
+           f"{JOINT_ELSEWHERE}[two classes-False-0]"),
+    Mutant("PairSketch._place", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
+    Mutant("SketchedRecords.scores_beside", "sketch.n_samples != self.n_samples", "False",
+           f"{ELSEWHERE}::test_a_collection_that_has_other_numbers_of_rows_is_noticed"),
+    Mutant("SketchedRecords.can_be_read_again", "self._recount is not None", "True",
+           "selection/test_criterion.py::test_auto_is_joint_where_the_noise_is_small_by_public_numbers_only"),
+    Mutant("PrivateSelectKBest._check_one_pass", 'self.criterion == "joint"', "False",
+           "selection/test_criterion.py::test_records_that_are_counted_once_are_not_enough"),
     # --- Records with weights
     Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
            f"{WEIGHTS}::test_where_no_share_is_known_it_moves_it_by_at_most_four_nths"),
@@ -508,8 +540,6 @@ MUTANTS = [
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-one-shot]"),
     Mutant("NoisyScores.noise_for", "self._budgets[1]", "self.epsilon",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
-    Mutant("MtvRGrids.with_feature_as_target", "replace(self, learns=False, margin=None)", "self",
-           f"{LEARNT}::test_redundancy_with_public_shares_has_the_noise_of_features_of_which_nothing_is_known"),
     Mutant("MtvRGrids.before_learning", "None if self.learns else self.margin", "self.margin",
            f"{LEARNT}::test_what_scores_by_chance_is_public"),
     Mutant("family._known", "error_of_sum(error, n_noisy)", "0.0",
@@ -585,45 +615,12 @@ MUTANTS = [
     Mutant("ExponentialTopK.for_budget", "scale_for_rho(rho_for(epsilon, delta), k, steps)",
            "scale_for_rho(rho_for(epsilon, delta), 1, steps)",
            "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
-    Mutant("greedy_for_budget", "2 * (first + (k - 1) * later)", "first + (k - 1) * later", f"{GREEDY}[1.0-1.0]"),
-    Mutant("greedy_for_budget", "first + (k - 1) * later", "later", f"{GREEDY}[1.0-1.0]"),
-    Mutant("greedy_for_budget", "steps + math.ceil(alpha * steps)", "steps", f"{GREEDY}[1.0-4.0]"),
-    Mutant("greedy_for_budget", "math.ceil", "math.floor",
-           "privacy/test_greedy.py::test_the_scale_is_that_of_the_theorem[1e-09-8]"),
-    Mutant("greedy_for_budget", "first**2 + (k - 1) * later**2", "k * first**2",
-           "privacy/test_greedy.py::test_with_delta_the_scale_is_that_of_the_theorem_where_it_is_less_noise[40-1.0]"),
-    Mutant("GreedyChoice.release", "random_bytes",
-           "np.random.RandomState(once := once if chosen else int.from_bytes(random_bytes(4), 'little')).bytes",
-           f"{GREEDY_LAW}[redundancy1-OneShotTopK-by_geometric_noise]"),
-    Mutant("GreedyChoice._overlap", "denominator * max(n_chosen, 1)", "denominator",
-           "privacy/test_greedy.py::test_without_noise_the_choice_is_the_naive_one"),
-    Mutant("GreedyFeatures.mechanism", "max(each.steps(shape) for each in measures)", "measure.steps(shape)",
-           "selection/test_redundancy.py::test_kinds_of_features_that_can_be_chosen_decide_on_the_noise"),
-    Mutant("GreedyFeatures._uses_delta",
-           "not greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)", "False",
-           "selection/test_redundancy.py::test_the_noise_is_that_of_the_formula_and_of_the_plan[mtv_r-0.002-8-1.0]"),
-    Mutant("Records.scores_against", "column if self.rows is None else column[self.rows]", "column[: self.n_samples]",
-           "selection/test_redundancy.py::test_chosen_rows_of_people_are_the_same_for_all_pairs"),
-    Mutant("target_of_feature", "scale[0]", "np.nanmean(values)",
-           "selection/test_redundancy.py::test_each_value_is_placed_by_itself[column1-scale1-expected1]"),
-    Mutant("SketchedRecords.scores_against", "sketch.n_samples != self.n_samples", "False",
-           "selection/test_redundancy.py::test_other_records_at_the_next_reading_are_noticed"),
-    Mutant("PrivateSelectKBest._check_one_pass", "isinstance(self.redundancy, numbers.Real) and self.redundancy > 0",
-           "False", "selection/test_redundancy.py::test_counts_with_the_target_are_not_enough[fit_sketch]"),
     Mutant("discrete_laplace", "magnitude == 0", "False",
            "privacy/test_audit_exact.py::test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law[2]"),
     Mutant("uniform_below", "draws >= bound", "draws > bound",
            "privacy/test_noise.py::test_uniform_below_uses_every_accepted_byte_equally"),
     Mutant("entropy_source", "os.urandom", "np.random.RandomState(0).bytes",
            "selection/test_estimators.py::test_unseeded_fits_differ"),
-    # --- What is redundant
-    Mutant("GreedyFeatures._chosen", "np.delete(chance_scores(against, shape), chosen)",
-           "chance_scores(against, shape)[: len(scores)]", f"{CHOICES}[mtv_r]"),
-    Mutant("GreedyFeatures._chosen", "chance_scores(measure, shape)", "0 * chance_scores(measure, shape)",
-           f"{CHOICES}[mtv_r]"),
-    Mutant("_sketch_against", "RangeGridSketch.described(description, B=measure.B, c=measure.c, **public)",
-           "RangeGridSketch.described(description, B=sketch.B, c=sketch.c, **public)",
-           "selection/test_redundancy.py::test_rows_of_a_lazy_frame_are_counted_in_the_grids_of_each_pair"),
     # --- zCDP
     Mutant("scale_for_rho", "2 * Fraction(rho)", "4 * Fraction(rho)", f"{GAUSSIAN}[1.0-1e-06-4-6]"),
     Mutant("rho_for", "delta_of(rho, epsilon) <= delta", "delta_of(rho, delta) <= epsilon",
@@ -648,14 +645,14 @@ MUTANTS = [
     Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
            "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
-           "plotting/test_posterior.py::"
+           "release/test_posterior.py::"
            "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
-    Mutant("choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
+    Mutant("repeated_choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
            "plotting/test_stability.py::test_noise_in_a_cube_is_drawn_for_all_features_together"),
     Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
-           "plotting/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
+           "release/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
     Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
-           "plotting/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
+           "release/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceMechanism.epsilon_per_score", "float(epsilon) / n_scores", "float(epsilon)",
@@ -703,10 +700,6 @@ MUTANTS = [
            f"{ZCDP}::test_noisy_tables_cost_no_more_than_is_charged_however_a_person_moves[0.3-2-1.0001-1]"),
     Mutant("BestFeatures._squares", "return 1", "from fractions import Fraction\nreturn Fraction(1, self.k)",
            f"{ZCDP}::test_one_draw_for_several_names_is_charged_as_one_part[2]"),
-    Mutant("squares_of_choices", "math.ceil(exact(redundancy))", "0",
-           f"{ZCDP}::test_the_epsilons_of_choices_are_never_charged_below_the_sum_of_their_squares[7-5-1-2]"),
-    Mutant("squares_of_choices", "(1 + (k - 1) * later) ** 2", "4 * (1 + (k - 1) * later) ** 2",
-           f"{ZCDP}::test_choices_one_by_one_cost_no_more_than_is_charged[0.2-1.0-1.0001]"),
     Mutant("TwoPartyScorer._expense", "2 * reports.description.columns_per_record",
            "4 * reports.description.columns_per_record", f"{RELEASED}[scores of reports]"),
     Mutant("RandomizedResponse.transform", "Fraction(1, self._description.columns_per_record)",
@@ -811,7 +804,7 @@ MUTANTS = [
     Mutant("_without_records", 'type(public["n_samples"]) is not int', "False",
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[records in half]"),
     Mutant("_COUNTS", '"<u4"', '">u4"', "counting/test_sketch_bytes.py::test_the_format_is_the_documented_one"),
-    Mutant("sketch.check_whole", "(counted == in_all * n_tables).all()",
+    Mutant("check_undamaged", "(counted == in_all * n_tables).all()",
            "counted.sum() == in_all * n_tables.sum()",
            "counting/test_sketch_bytes.py::test_a_sum_that_is_right_by_another_feature_is_refused"),
     Mutant("count_stream", "frame.select(names)", "frame.drop(target)",

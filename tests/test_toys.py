@@ -21,8 +21,8 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.compile import call_every_kernel
-from skdpmic.plotting.choices import ReleasedScores
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.release.repeated_choices import ReleasedScores
 from skdpmic.statistics.registry import STATISTICS
 from tests.toys import Agreement, Doubled, share_of_agreement
 
@@ -48,7 +48,7 @@ def ledger(tmp_path):
 TOY = {"statistic": "agreement", **PUBLIC}
 
 
-@pytest.mark.parametrize("more", [{}, {"redundancy": 0.5}, {"delta": 1e-9}], ids=["alone", "redundancy", "delta"])
+@pytest.mark.parametrize("more", [{}, {"criterion": "auto"}, {"delta": 1e-9}], ids=["alone", "criterion", "delta"])
 def test_a_new_statistic_chooses_features(more, ledger):
     selector = PrivateSelectKBest(2, epsilon=5.0, ledger=ledger, **TOY, **more).fit(X, Y)
     assert selector.ranking_[2] == 1
@@ -132,7 +132,7 @@ def test_a_new_mechanism_draws_the_noise_and_is_asked_for_intervals_and_p_values
     assert str(ledger.entries()[0]) == "DPMICScorer, kendall, scores of 4, doubled"
     assert "doubled noise of scale" in doubled._repr_html_()
     assert doubled.to_frame()["score"].tolist() == [0.05] * D
-    assert ReleasedScores.of_estimator(doubled).mechanism_at(1.0, 1, "scores").scale == pytest.approx(
+    assert ReleasedScores.of_estimator(doubled, "a test").mechanism_at(1.0, 1, "scores").scale == pytest.approx(
         doubled._noise.scale, rel=1e-6
     )
 

@@ -48,7 +48,7 @@ def test_a_selector_says_that_counts_are_to_be_published_before_the_support():
         DPMICSelector(k=1, **PUBLIC).partial_fit(X, Y).get_support()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:noise will exceed the signal:UserWarning")
 @pytest.mark.parametrize("delta, warned", [(0.019, False), (0.021, True)])
 @pytest.mark.parametrize("kind", [partial(DPMICSelector, mechanism="gaussian"), PrivateSelectKBest])
 def test_a_delta_that_covers_a_whole_person_is_warned_of(delta, warned, kind):

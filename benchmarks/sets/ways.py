@@ -2,12 +2,11 @@
 
 import warnings
 from functools import partial
-from inspect import signature
 
 import numpy as np
 
 from benchmarks.selection.ways import DELTA
-from benchmarks.sets import free, rivals
+from benchmarks.sets import aggregates, free, rivals
 from skdpmic import PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
 
@@ -19,10 +18,10 @@ def _best(split, epsilon, seed, **options):
     return _chosen(best(split.table, epsilon, seed, **options), split)
 
 
-def best(table, epsilon, seed=None, **options):
+def best(table, epsilon, seed=None, kind=PrivateSelectKBest, **options):
     """The selector, with what is public about a table."""
     public = table.features | table.target
-    return PrivateSelectKBest(table.k, epsilon=epsilon, random_state=seed, **options, **public)
+    return kind(table.k, epsilon=epsilon, random_state=seed, **options, **public)
 
 
 def _forward(split, epsilon, seed):
@@ -40,22 +39,17 @@ def _chosen(selector, split):
         return np.argsort(selector.fit(split.X, split.y).ranking_, kind="stable")[: split.table.k]
 
 
-# One line for each way of the package; those whose parameters it does not have yet are left out.
-_OF_THE_PACKAGE = {
-    SINGLE: {},
-    "redundancy 0.5": {"redundancy": 0.5},
-    "redundancy 1": {"redundancy": 1.0},
-    "joint": {"criterion": "joint"},
-}
 PRIVATE = {
-    **{
-        name: partial(_best, **options)
-        for name, options in _OF_THE_PACKAGE.items()
-        if options.keys() <= signature(PrivateSelectKBest).parameters.keys()
-    },
+    SINGLE: partial(_best, criterion="single"),
+    "joint": partial(_best, criterion="joint"),
+    "joint, plain minimum": partial(_best, kind=aggregates.PlainMinimum, criterion="joint"),
+    "joint, mean": partial(_best, kind=aggregates.Mean, criterion="joint"),
+    "auto": partial(_best, criterion="auto"),
     FORWARD: _forward,
     RIVAL: rivals.kendall_less_redundancy,
 }
+# Of parameters that the package had until commit 7c8bdd4, where these were measured: they stay in the results.
+REMOVED = ("redundancy 0.5", "redundancy 1")
 FREE = {
     "mutual information": free.mutual_information,
     "mRMR, difference": free.mrmr_difference,

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas
 import pytest
 from scipy.stats import kendalltau
 
@@ -12,10 +13,10 @@ pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
 from benchmarks.sets import free, promises, rivals
 from benchmarks.sets import worth as worths
+from benchmarks.sets.described import table_of
 from benchmarks.sets.tables import TABLES
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
 from benchmarks.sets.worth import Models, Split
-from benchmarks.tests.test_related import small
 
 SIZES = {
     "crime": (1993, 100),
@@ -51,6 +52,21 @@ def test_tables_have_the_rows_and_columns_that_are_said_and_lie_within_their_bou
         assert set(table.y) == set(table.target["classes"])
 
 
+def small(n_classes):
+    """Two copies of one signal, another signal, labels that tell of it, and noise."""
+    random = np.random.default_rng(0)
+    X = random.random((600, 5))
+    X[:, 1] = X[:, 0] ** 2
+    y = X[:, 0] + X[:, 2]
+    frame = pandas.DataFrame(X, columns=["a", "copy", "b", "noise", "more noise"])
+    labels = ["low", "middle", "high"]
+    frame["group"] = np.array(labels)[(3 * X[:, 2]).astype(int)]
+    classes = None if n_classes is None else np.minimum((y * n_classes / 2).astype(int), n_classes - 1)
+    target = {"target_bounds": (0, 2)} if n_classes is None else {"classes": range(n_classes)}
+    y = y if n_classes is None else classes
+    return table_of(frame, y, dict.fromkeys(frame.columns[:5], (0, 1)), {"group": labels}, **target)
+
+
 @pytest.fixture
 def split(tmp_path, monkeypatch):
     """Of a small table, two columns of which say the same."""
@@ -76,7 +92,7 @@ def test_every_way_chooses_as_many_different_columns_as_it_is_told(way, n_classe
     assert 0 <= of.worth(chosen) <= 1
 
 
-@pytest.mark.parametrize("way", ["mRMR, quotient", "JMI", "JMIM", "forward, boosting", "redundancy 1"])
+@pytest.mark.parametrize("way", ["mRMR, quotient", "JMI", "JMIM", "forward, boosting", "joint", "joint, mean"])
 def test_ways_that_see_copies_take_one_of_the_two_and_another_signal(way, split):
     chosen = set(WAYS[way](split(None), np.inf, 0))
     assert len(chosen & {0, 1}) == 1
@@ -128,7 +144,9 @@ def test_no_set_of_columns_is_fitted_twice(tmp_path):
 
 
 def test_what_is_promised_stands_beside_what_is_found(tmp_path):
-    rows = promises.promised(tmp_path, ["small"], 4, (100.0,), lambda name: small(2))
-    assert rows["found"].tolist() == [1.0]
-    assert 0 <= rows["promised"].iloc[0] <= 1
+    rows = promises.promised(tmp_path, ["small"], 4, (0.01, 1e4), lambda name: small(2))
+    assert rows["is joint"].tolist() == [0, 1]
+    assert rows["found"].iloc[0] < rows["found"].iloc[1] >= 0.5  # of two copies, either may be found
+    assert (rows["promised, weak"] < rows["promised, strong"] + 1e-9).all()
+    assert rows["promised, weak"].iloc[0] < 0.6 < rows["promised, weak"].iloc[1]
     assert set(FREE) < set(WAYS)

@@ -24,12 +24,17 @@ class ResultsMixin:
 
             - `feature`: its name, or its number where features have no names;
             - `rank`: its place, 1 for the best, as in `ranking_`. Features that share a place stay in the order of the
-              table: if names only were released, all that were not chosen share the next place;
+              table: if names only were released, all that were not chosen share the next place, and those of `keep`
+              have 0;
             - `score`: its released score;
             - `lower`, `upper`: the 95% interval for the score without noise, as of `scores_interval`;
             - `p_value`: as of `p_values`, not corrected for there being several features;
             - `gap`: with ``mechanism_="one-shot"``, how much larger its noisy score is than that of the next feature
               chosen, as in `gaps_`; NaN where there is none;
+            - `among_best`: how sure it is that the feature is among the k best without noise. By a selector of scores:
+              how likely, if any score was as likely as another before the release. By :class:`PrivateSelectKBest` with
+              gaps: the confidence, for each place by itself, that no feature left out is as good, whatever the scores
+              are; NaN for the last one chosen and those left out, of which nothing is known;
             - `r2`: with :class:`skdpmic.correlation.PrivateForwardSelector`, the R squared of a linear model with this
               feature and those before it, as in `r2_path_`;
             - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, how many records reported it;
@@ -53,7 +58,7 @@ class ResultsMixin:
         >>> selector = DPMICSelector(k=1, statistic="mtv_r", epsilon=5, bounds=(0, 1), target_bounds=(0, 1))
         >>> frame = selector.fit(X, X[:, 2] ** 2).to_frame()
         >>> frame.columns.tolist()
-        ['feature', 'rank', 'score', 'lower', 'upper', 'p_value', 'chosen']
+        ['feature', 'rank', 'score', 'lower', 'upper', 'p_value', 'among_best', 'chosen']
         >>> frame[["feature", "chosen"]].head(1).to_dict("records")
         [{'feature': 2, 'chosen': True}]
         """
@@ -81,6 +86,12 @@ def _frame_of(estimator):
     if hasattr(estimator, "get_support"):
         columns["chosen"] = estimator.get_support()
     return dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+
+
+def in_order(ranking):
+    """The numbers of the features that were ranked, best first; kept ones, which have 0, were not."""
+    order = np.argsort(ranking, kind="stable")
+    return order[ranking[order] > 0]
 
 
 def dataframe(data, columns=None):

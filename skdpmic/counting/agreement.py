@@ -5,8 +5,8 @@ import numpy as np
 from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids.limits import check_B, check_c
-from skdpmic.table.axes import Labels, Order
-from skdpmic.table.features import feature_axes
+from skdpmic.table.axes import Labels, Order, Unread
+from skdpmic.table.features import feature_axes, listed
 from skdpmic.table.targets import check_classes, target_axis
 
 
@@ -44,7 +44,7 @@ def _are_equal(a, b):
 def check_facts(description, facts):
     """Raise unless what is given of public facts is what a sketch says; what is None is not given."""
     facts.check_public()
-    _check_features(description, facts.bounds, facts.categories)
+    _check_features(description, facts)
     if facts.target_bounds is not None and target_axis(facts.target_bounds) != description.target:
         target = description.target
         allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
@@ -55,16 +55,21 @@ def check_facts(description, facts):
         raise ValueError(f"classes must be {allowed}, got {facts.classes!r}.")
 
 
-def _check_features(description, bounds, categories):
+def _check_features(description, facts):
     """Raise if bounds or categories are given and differ; what the sketch's table declared needs no entry."""
+    axes, bounds, categories = description.axes, facts.bounds, facts.categories
+    unread = facts.unread(len(axes), description.names)
+    uncounted = [j for j, axis in enumerate(axes) if isinstance(axis, Unread) and j not in unread]
+    if uncounted:
+        raise ValueError(f"keep must have {listed(uncounted, description.names)}, which the sketch did not count.")
     if bounds is None and categories is None:
         return
-    axes = description.axes
     declared = {j: axis.labels for j, axis in enumerate(axes) if isinstance(axis, Labels)}
-    given = feature_axes(bounds, categories, len(axes), description.names, declared, needs_ranges=bounds is not None)
+    columns = (len(axes), description.names, declared)
+    given = feature_axes(bounds, categories, *columns, needs_ranges=bounds is not None, unread=unread)
     if bounds is None:
         axes = [axis if isinstance(axis, Labels) else Order() for axis in axes]
-    if given != axes:
+    if any(given[j] != axis for j, axis in enumerate(axes) if j not in unread):
         raise ValueError("bounds and categories must be None or those of the sketch, got others.")
 
 

@@ -1,9 +1,9 @@
-"""Counting records into a sketch, a chunk at a time: with the target, or with a feature in its place."""
+"""Counting records into a sketch, a chunk at a time."""
 
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.table.targets import make_target, target_of_feature
+from skdpmic.table.targets import make_target
 from skdpmic.table.weights import check_weights_given, read_weights
 
 _FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
@@ -20,13 +20,6 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
     _add(sketch, columns, target, n_jobs)
 
 
-def count_against(sketch, owner, X, j, n_jobs):
-    """Count a chunk, whose column names `owner` compares, with feature j, for which the sketch was made."""
-    columns = _read(sketch, owner, X, reset=False)
-    (column,) = columns[j : j + 1]
-    _add(sketch, columns, target_of_feature(column, sketch.scales[j]), n_jobs)
-
-
 def _read(sketch, owner, X, reset):
     axes = sketch.description.axes
     table = open_chunk(X, axes, type(owner).__name__)
@@ -37,8 +30,7 @@ def _read(sketch, owner, X, reset):
 def _add(sketch, columns, target, n_jobs):
     n_samples = columns.shape[1]
     sketch._check_addition(n_samples)
-    weights = () if target.weights is None else (target.weights,)
-    counter = _Counter(sketch._grids, sketch._grids.place(target.values, *weights))
+    counter = _Counter(sketch._grids, sketch._place(target, columns))
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import is_dask_collection
-from skdpmic.counting.chunks import count_against
 from skdpmic.counting.sketch import RangeGridSketch
 
 _MERGED_AT_ONCE = 8
@@ -51,19 +50,8 @@ def count_collection(empty, X, y, sample_weight=None):
     return _merged_where_they_are(empty, _count_rows, zip(*_partitions(X, columns), strict=True))
 
 
-def recount_collection(X, empty, j):
-    """The sketch of a dask array or dataframe with feature j, for which the empty sketch was made, on the workers."""
-    return _merged_where_they_are(empty, _count_rows_against, ((rows, j) for rows in _tasks(_with_whole_rows(X))))
-
-
 def _count_rows(empty, X, y, sample_weight=None):
     return _unless_refused(empty.empty().update, X, y, sample_weight=sample_weight)
-
-
-def _count_rows_against(empty, X, j):
-    sketch = empty.empty()
-    refusal = _unless_refused(count_against, sketch, sketch, X, j, n_jobs=None)
-    return refusal or sketch
 
 
 class _Refusal(NamedTuple):

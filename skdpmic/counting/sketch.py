@@ -15,6 +15,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
+from skdpmic.counting.damage import DAMAGED, check_undamaged
 from skdpmic.counting.sketch_format import pack, unpack, write_whole
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.facts import PublicFacts
@@ -23,7 +24,6 @@ from skdpmic.table.reading import refuse_dask
 from skdpmic.table.weights import WEIGHT_UNITS
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
-_DAMAGED = "the sketch is damaged: its features have not counted the same records."
 
 
 class RangeGridSketch:
@@ -282,10 +282,14 @@ class RangeGridSketch:
     def _counts_of(self, j):
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
+    def _place(self, target, columns):
+        """Where the records of a chunk lie in the target."""
+        return self._grids.place(target.values, *([] if target.weights is None else [target.weights]))
+
     def _check_addition(self, n_samples):
         """Raise unless that many records can be added."""
         if self._is_torn:
-            raise ValueError(_DAMAGED)
+            raise ValueError(DAMAGED)
         if self.n_samples + n_samples > self._most:
             raise ValueError(f"a sketch counts at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
 
@@ -321,7 +325,7 @@ class RangeGridSketch:
         >>> RangeGridSketch.from_bytes(data) == sketch
         True
         """
-        check_whole(self)
+        check_undamaged(self)
         return pack(self)
 
     @classmethod
@@ -344,7 +348,7 @@ class RangeGridSketch:
             not stop somebody who makes up counts and their checksum.
         """
         sketch = unpack(data, cls.described)
-        check_whole(sketch)
+        check_undamaged(sketch)
         return sketch
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -387,13 +391,3 @@ class RangeGridSketch:
         vars(self).update(state)
         if self.n_samples == 0:
             self._counts, self._is_torn = self._zeros(), False
-
-
-def check_whole(sketch):
-    """Raise unless every feature has counted every record, or its weight, which an interrupted update may prevent."""
-    counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
-    n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
-    in_all = sketch.n_samples if sketch.max_weight is None else int(counted[0])
-    is_possible = 0 <= sketch.n_samples <= sketch._most and in_all <= sketch.n_samples * WEIGHT_UNITS
-    if sketch._is_torn or not is_possible or not (counted == in_all * n_tables).all():
-        raise ValueError(_DAMAGED)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from skdpmic._utils.progress import SILENT
-from skdpmic.counting.sketch import RangeGridSketch, check_whole
+from skdpmic.counting.damage import check_undamaged
+from skdpmic.counting.pair_sketch import PairSketch
 from skdpmic.table.columns import map_features
 from skdpmic.table.reading import FEWEST
 from skdpmic.table.shape import Shape
-from skdpmic.table.targets import n_target_bins
 
 
 class SketchedRecords:
@@ -17,26 +17,30 @@ class SketchedRecords:
     ----------
     sketch : RangeGridSketch
     recount : callable, default=None
-        ``recount(empty, j)`` counts the records once more, into a sketch that was made for feature j in the target's
-        place. None where they cannot be read again.
+        ``recount(empty)`` counts the records once more, into an empty sketch. None where they cannot be read again.
     progress : Progress, default=SILENT
         Of what is done with all columns.
+    kept : tuple of int, default=()
+        The numbers of features that are no candidates.
     """
 
-    are_in_memory = False
-
-    def __init__(self, sketch, recount=None, progress=SILENT):
+    def __init__(self, sketch, recount=None, progress=SILENT, kept=()):
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
-        check_whole(sketch)
-        self._sketch, self._recount, self.progress = sketch, recount, progress
+        check_undamaged(sketch)
+        self._sketch, self._recount, self.progress, self.kept = sketch, recount, progress, kept
         self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
         self.shape, self.target_axis = Shape(sketch.n_samples, sketch.scales), sketch.description.target
 
+    @property
+    def can_be_read_again(self):
+        """Whether features can be counted once more, together with others."""
+        return self._recount is not None
+
     def with_progress(self, progress):
         """The records, with this progress."""
-        return SketchedRecords(self._sketch, self._recount, progress)
+        return SketchedRecords(self._sketch, self._recount, progress, self.kept)
 
     def with_sampled_rows(self, random_bytes):
         """The records that count: all, as each is a person."""
@@ -56,28 +60,18 @@ class SketchedRecords:
         """What scores features from their counts."""
         return measure.scorer_of_counts(self._sketch._grids, self.n_samples)
 
-    def scores_against(self, j, measure, left_out, n_jobs, random_bytes):
-        """Scores of features against feature j by a measure: of those that are not left out, in order."""
-        sketch = self._recount(_sketch_against(self._sketch, j, measure), j)
+    def scores_beside(self, j, measure, left_out, n_jobs):
+        """Scores of features together with feature j by a measure: of those that are not left out, in order."""
+        sketch = self._recount(PairSketch(self._sketch, j))
         if sketch.n_samples != self.n_samples:
             raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
         records = SketchedRecords(sketch, progress=self.progress)
-        return np.array(records.map_features(records.scorer(measure, random_bytes).score, n_jobs, left_out))
+        scorer = measure.scorer_of_pair_counts(sketch._grids, self.n_samples)
+        return np.array(records.map_features(scorer.score, n_jobs, left_out))
 
     def counter(self, table):
         """What makes a feature's noisy table of its counts, without noise yet."""
         return _TableOfCounts(self._sketch._grids.shape)
-
-
-def _sketch_against(sketch, j, measure):
-    """A sketch without records, of the same features and with feature j in the target's place."""
-    n_classes = n_target_bins(sketch.scales[j])
-    if n_classes is None:
-        description = sketch.description._replace(target=sketch.description.axes[j], classes=None)
-    else:
-        description = sketch.description._replace(target=None, classes=np.arange(n_classes))
-    public = {"statistic": sketch.statistic, "correction": sketch.correction, "n_parts": None}
-    return RangeGridSketch.described(description, B=measure.B, c=measure.c, **public)
 
 
 class _TableOfCounts:

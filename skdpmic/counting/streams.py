@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import abbreviated
-from skdpmic.counting.chunks import count_against, count_into
+from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
@@ -93,7 +93,7 @@ def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
     Parameters
     ----------
     sketch : RangeGridSketch
-        Without records; it gets all of them.
+        Without records; it gets all of them, and is returned.
     owner : estimator
         Compares the names of columns.
     X : LazyFrame
@@ -107,12 +107,6 @@ def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
         count_into(sketch, owner, batch.to_native(), y[rows], n_jobs, sample_weight=weights)
     if sketch.n_samples != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
-
-
-def recount_batches(owner, X, n_jobs, sketch, j):
-    """Count all rows of a LazyFrame with feature j, for which the sketch was made, in one more pass."""
-    for batch in frames_of(X):
-        count_against(sketch, owner, batch.to_native(), j, n_jobs)
     return sketch
 
 

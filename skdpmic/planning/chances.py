@@ -1,82 +1,103 @@
-"""How likely the right features are chosen in spite of noise, from public numbers only."""
+"""How likely the best features are chosen in spite of noise, from public numbers only.
+
+The scores of a table are private, so what is said rests on a public assumption: how large scores were, and how fast
+they fell, on 25 public tables (``python -m benchmarks.sets.falling``).
+"""
 
 import csv
-import math
 from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from skdpmic.privacy.cube_law import CubeLaw
+from skdpmic.privacy.mechanisms import law_of_scale
 
-TABLE = files("skdpmic.planning") / "scores_without_noise.csv"  # from python -m benchmarks.selection.found
-SHARES = np.array([0.05] * 18 + [0.04, 0.03, 0.02, 0.008, 0.0015, 0.0005])  # whose mean scores the table holds
+TABLE = files("skdpmic.planning") / "scores_on_tables.csv"
+SIGNALS = ("strong", "typical", "weak")
+JOINT = "mtv_r, joint"  # what features add to one another, in place of a statistic
+PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])  # in the table
+_SHARES = np.array([0.05] * 18 + [0.04, 0.03, 0.02, 0.008, 0.0015, 0.0005])  # of features, the best ones last
 _N_NOISES = 50  # equally likely values that stand for a law of noise
-_N_VALUES = 400  # equally likely values that stand for a score with noise
+_N_VALUES = 200  # equally likely values that stand for a score with noise
 _N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
+_SCALES = (1e-4, 1e2)  # of noise, with which nearly all is found and nothing but by luck
 
 
-def share_found(statistic, n_samples, n_classes, n_features, k, law, on_target=math.inf, signal=1.0):
-    """The share of k true features that is found among others by k noisy choices, in the simulated tables.
+def check_signal(signal):
+    """Raise unless the assumption has a name."""
+    if not isinstance(signal, str) or signal not in SIGNALS:
+        raise ValueError(f"signal must be one of {list(SIGNALS)}, got {signal!r}.")
 
-    Each true feature is drawn from one of the 21 relationships of :mod:`skdpmic.datasets`, at an R² of 0.5, 0.6, 0.7,
-    0.8 or 0.9, all equally likely; the other features say nothing about the target, which is uniform, or has two
-    classes of the same size.
+
+@lru_cache(maxsize=1024)
+def share_found(statistic, signal, n_features, k, law, factor=1.0):
+    """The share of the best k features that k noisy choices find, if scores are as they were on public tables.
 
     Parameters
     ----------
     statistic : str
-        With automatic B, c and correction.
-    n_samples : int
-    n_classes : int or None
-        None for a continuous target.
+        With automatic B, c and correction; or `JOINT`.
+    signal : {"strong", "typical", "weak"}
     n_features : int
     k : int
-        How many features are true, and are chosen; at most n_features.
+        How many features are chosen; at most n_features.
     law : frozen distribution of scipy.stats or CubeLaw
         Of the noise on each score.
-    on_target : float, default=infinity
-        `n_samples` times the epsilon that is spent on the target itself; infinity where its shares are public.
-    signal : float, default=1.0
-        What scores without noise are multiplied by, where records do not all count alike.
+    factor : float, default=1.0
+        What scores without noise are multiplied by.
 
     Returns
     -------
     float
-        Expected share; NaN where nothing was simulated: below 100 records, or with another number of classes. Beyond
-        100,000 records the scores without noise are those of 100,000.
+        Expected share; NaN for a statistic of which nothing is known.
     """
-    known = _table().get((statistic, n_classes or 0))
-    if known is None or n_samples < min(n for _, n in known):
-        return math.nan
-    laws = [signal * scores for scores in _scores_without_noise(known, n_samples, on_target)]
-    return chance_chosen(*laws, SHARES, k - 1, n_features - k, k, law)
+    if k == n_features:
+        return 1.0
+    if (statistic, signal) not in _table():
+        return np.nan
+    sizes, shape = _table()[statistic, signal]
+    return share_of(factor * sizes, shape, n_features, k, law)
+
+
+def share_of(sizes, shape, n_features, k, law):
+    """The same, of scores with this shape and, equally likely, one of these sizes."""
+    of_best, of_others = _scores_between(shape, 0, k / n_features), _scores_between(shape, k / n_features, 1)
+    chances = [chance_chosen(a * of_best, a * of_others, _SHARES, k - 1, n_features - k, k, law) for a in sizes]
+    return float(np.mean(chances))
+
+
+def excess_of_noise(statistic, signal, n_features, k, law):
+    """How many times larger the noise is than that with which half of the best k are found; NaN if nothing is known."""
+    unit, scale = _unit(law)
+    return scale / _scale_that_finds_half(statistic, signal, n_features, k, unit)
+
+
+def _unit(law):
+    """The law at a scale of 1, and its scale."""
+    if isinstance(law, CubeLaw):
+        return CubeLaw(law.n_scores, 1.0), law.scale
+    return law_of_scale(getattr(stats, law.dist.name), 1.0), law.kwds["scale"]
 
 
 @lru_cache(maxsize=256)
-def miss_probability(n_features, k, law, draws_anew=False):
-    """How likely a score of 1 is to miss the k best, all others being 0: with noise, and with features drawn at random.
+def _scale_that_finds_half(statistic, signal, n_features, k, unit):
+    if (statistic, signal) not in _table():
+        return np.nan
 
-    A single feature is compared with another one: the chance that a score of 1 and one of 0 change places.
+    def excess(log_scale):  # of the scores, rather than of the noise: the law stays
+        return share_found(statistic, signal, n_features, k, unit, np.exp(-log_scale)) - 0.5
 
-    Parameters
-    ----------
-    n_features : int
-    k : int, at least 1, and below n_features if that is not 1
-    law : frozen distribution of scipy.stats or CubeLaw
-        Of the noise on each score.
-    draws_anew : bool, default=False
-        Whether noise is drawn anew for each of the k choices, among the features that are left.
+    return float(np.exp(brentq(excess, *np.log(_SCALES), xtol=0.01)))
 
-    Returns
-    -------
-    by_noise, at_random : float
-    """
-    n_features, one = max(n_features, 2), np.ones(1)
-    choices = [(n_features - 1 - place, 1) for place in range(k)] if draws_anew else [(n_features - 1, k)]
-    missed = math.prod(1 - chance_chosen(one, 0 * one, one, 0, n_noise, n_chosen, law) for n_noise, n_chosen in choices)
-    return missed, 1 - k / n_features
+
+def _scores_between(shape, first, last):
+    """Scores at places between two, in the middle of each share of them, ascending."""
+    middles = np.cumsum(_SHARES) - _SHARES / 2
+    return np.interp(last - (last - first) * middles, PLACES, shape)
 
 
 def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
@@ -99,7 +120,8 @@ def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
         laws = law.given_half_widths(_N_CUBES)
         return float(np.mean([chance_chosen(true, noise, shares, n_other_true, n_noise, k, each) for each in laws]))
     values = _representatives(true, shares, law)
-    true_above, noise_above = (law.sf(values[:, None] - scores) @ shares for scores in (true, noise))
+    with np.errstate(over="ignore"):  # far out in a tail
+        true_above, noise_above = (law.sf(values[:, None] - scores) @ shares for scores in (true, noise))
     before = np.arange(min(k, n_other_true + 1))[:, None]  # other true features
     chances = binom.pmf(before, n_other_true, true_above) * binom.cdf(k - 1 - before, n_noise, noise_above)
     return float(np.clip(chances.sum(axis=0).mean(), 0, 1))
@@ -114,30 +136,10 @@ def _representatives(scores, shares, law):
     return np.interp((np.arange(_N_VALUES) + 0.5) / _N_VALUES, levels / weights.sum(), values[order])
 
 
-def _scores_without_noise(known, n_samples, on_target):
-    """Mean scores of true and of other features in each share; linear in the logarithms of both numbers."""
-    levels = sorted({level for level, _ in known})
-    return _between(
-        levels, on_target, lambda level: _between(sorted({n for _, n in known}), n_samples, lambda n: known[level, n])
-    )
-
-
-def _between(points, at, value_of):
-    """What lies between the values at two neighbours of `at`, linear in its logarithm; at an end, that of the end."""
-    if len(points) == 1 or at <= points[0]:
-        return value_of(points[0])
-    above = min(np.searchsorted(points, min(at, points[-1])), len(points) - 1)
-    weight = np.interp(math.log(at), np.log(points[above - 1 : above + 1]), [0, 1])
-    return (1 - weight) * value_of(points[above - 1]) + weight * value_of(points[above])
-
-
 @lru_cache(maxsize=1)
 def _table():
-    """The file: by (statistic, n_classes), then (on_target, n_samples), scores of true and of other features."""
-    table = {}
+    """The file: by statistic and signal, the sizes and the shape of scores."""
     with TABLE.open(encoding="utf-8") as file:
-        for statistic, n_classes, on_target, n_samples, _, *scores in list(csv.reader(file))[1:]:
-            known = table.setdefault((statistic, int(n_classes)), {})
-            laws = known.setdefault((float(on_target) if on_target else None, int(n_samples)), [])
-            laws.append([float(score) for score in scores])
-    return {key: {cell: np.array(laws) for cell, laws in known.items()} for key, known in table.items()}
+        rows = list(csv.reader(file))[1:]
+    numbers = {(statistic, signal): np.array(values, dtype=np.float64) for statistic, signal, *values in rows}
+    return {key: (of[: -len(PLACES)], of[-len(PLACES) :]) for key, of in numbers.items()}

@@ -15,7 +15,7 @@ class PlannedRelease(NamedTuple):
     ----------
     release : {"scores", "names"}
     mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
-        The last three are for ``release="names"``: without `delta`, without it but with `redundancy`, with `delta`.
+        The last three are for ``release="names"``: without `delta`, without it by joint scores, with `delta`.
     statistic : str
     epsilon, delta : float
         What is spent.
@@ -26,7 +26,8 @@ class PlannedRelease(NamedTuple):
     noise_scale : float
         What a fitted estimator has as `noise_scale_`.
     found : float
-        Share of the k true features that is found in simulated tables; NaN if not simulated. See :func:`plan_release`.
+        Share of the best k features that is found, if scores fall as is assumed; NaN without an assumption. See
+        :func:`plan_release`.
     epsilon_of_target : float
         The part of epsilon that is spent on the target itself, before features are scored; 0 if nothing is learnt.
     rho : float

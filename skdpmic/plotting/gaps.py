@@ -9,6 +9,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import budget, in_short, names_of
 from skdpmic.plotting.figures import CHOSEN, NOISE, Display, feature_labels, ink_of
 from skdpmic.privacy.mechanisms import GRID
@@ -125,11 +126,11 @@ class GapsDisplay(Display):
             )
         check_confidence(confidence)
         check_whole(max_features, "max_features")
-        names, order = names_of(estimator), np.argsort(estimator.ranking_, kind="stable")
+        names = names_of(estimator)
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))
         display = cls(
             estimator.gaps_,
-            feature_names=[names[j] for j in order[: estimator.n_ranked_]],
+            feature_names=[names[j] for j in in_order(estimator.ranking_)[: estimator.n_ranked_]],
             noise_margin=noise.margin(confidence) or None,
             confidence=confidence,
             title=f"{estimator._terms.statistic}, {budget(*estimator.privacy_spent_)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -102,6 +102,7 @@ class PlanDisplay(Display):
         delta: float = 0.0,
         n_classes: int | None = None,
         max_rows_per_group: int | None = None,
+        signal: Literal["strong", "typical", "weak"] = "weak",
         ax: Axes | None = None,
     ) -> PlanDisplay:
         """Plan a release for several epsilons and numbers of records, and draw the result.
@@ -123,8 +124,9 @@ class PlanDisplay(Display):
             What is published, by the mechanism with the least error; None is "names" if `k` is given, which has less
             noise where k is below about a quarter of n_features, and "scores" otherwise.
         show : {"error", "found"}, default="error"
-            What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of true
-            features among the k chosen, in simulated tables. :func:`skdpmic.plan_release` says exactly what they are.
+            What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of the
+            best k features that is chosen, as far as `signal` tells. :func:`skdpmic.plan_release` says exactly what
+            they are.
         usable : float, default=None
             The largest error, or the smallest share, with which a release is usable; in [1e-6, 1]. None is 0.1 for
             errors, and 0.9 for shares.
@@ -134,6 +136,8 @@ class PlanDisplay(Display):
             Number of classes of a discrete target; None for a continuous one.
         max_rows_per_group : int, default=None
             If given, people are protected as a whole, each with this many rows.
+        signal : {"strong", "typical", "weak"}, default="weak"
+            How large scores are assumed to be, and how fast they are assumed to fall, for ``show="found"``.
         ax : matplotlib Axes, default=None
             None makes a new figure.
 
@@ -146,8 +150,8 @@ class PlanDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is not as described, or there is nothing to draw: for "found", if nothing was simulated for
-            such a release.
+            If a parameter is not as described, or there is nothing to draw: for "found", if nothing is known of
+            such scores.
 
         Notes
         -----
@@ -168,7 +172,7 @@ class PlanDisplay(Display):
         of_epsilons, sizes = _check_epsilons(epsilons), _check_sizes(n_samples)
 
         def planned(epsilon, n=None, error=None):
-            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group)
+            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, signal=signal)
             return _least(release, statistic, request)
 
         rows = [[planned(epsilon, n) for n in sizes] for epsilon in of_epsilons]
@@ -242,7 +246,7 @@ class PlanDisplay(Display):
         else:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
-            ax.set_ylabel("share of true features found")
+            ax.set_ylabel("share of the best features found")
             if self.at_random is not None:
                 style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": ink_of(ax)}
                 ax.axhline(self.at_random, label="found by a random choice", **style)

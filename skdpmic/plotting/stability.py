@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_row, check_whole
+from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import in_short, names_of
-from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
 from skdpmic.plotting.figures import Display, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.release.repeated_choices import ReleasedScores, frequencies_of_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +29,19 @@ _MOST_COLUMNS_WITH_TEXT = 10
 
 @dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
-    """How often each feature would be among the k chosen if it were chosen again, at this epsilon or another.
+    """How sure a choice is: how often each feature would be among the k chosen, at this epsilon or another.
 
-    Computed from the released scores and the known law of their noise, so it costs no further budget and may be
-    published. Each simulation first draws what the scores may have been without noise, given the released ones, where
+    Computed from what was released and the known law of the noise, so it costs no further budget and may be published.
+    Of names and gaps, as :class:`skdpmic.PrivateSelectKBest` publishes them, it is the confidence that each feature
+    chosen is among the k best without noise; the last one has none, as nothing is known of those left out. Of scores,
+    each simulation first draws what the scores may have been without noise, given the released ones, where
     any value in [0, 1] is as likely beforehand as any other; then it adds the noise that a fit at the other epsilon
     would have, and chooses.
 
     Parameters
     ----------
     frequencies : ndarray of shape (n_epsilons, n_features)
-        Share of simulated fits that choose each feature.
+        Share of simulated fits that choose each feature; or confidence, NaN where there is none.
     epsilons : ndarray of shape (n_epsilons,)
         The epsilon of these fits.
     k : int
@@ -49,6 +52,8 @@ class StabilityDisplay(Display):
         None numbers the features.
     epsilon : float, default=None
         Of the fit that the scores are from; its column is marked.
+    is_confidence : bool, default=False
+        Whether `frequencies` are the confidence that features are among the k best without noise.
 
     Attributes
     ----------
@@ -88,6 +93,7 @@ class StabilityDisplay(Display):
     ranking: ArrayLike
     feature_names: Sequence[str] | None = None
     epsilon: float | None = None
+    is_confidence: bool = False
 
     @classmethod
     def from_estimator(
@@ -107,8 +113,9 @@ class StabilityDisplay(Display):
 
         Parameters
         ----------
-        estimator : DPMICScorer or DPMICSelector
-            Fitted with ``mechanism="laplace"``, "gaussian" or "k-norm", and a finite epsilon.
+        estimator : DPMICScorer, DPMICSelector or PrivateSelectKBest
+            Fitted with ``mechanism="laplace"``, "gaussian" or "k-norm", and a finite epsilon; or with released gaps,
+            which tell nothing of other epsilons or another `k`.
         epsilons : array-like of shape (n_epsilons,), default=None
             Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
         k : int, default=None
@@ -133,7 +140,7 @@ class StabilityDisplay(Display):
         Raises
         ------
         AttributeError
-            If the estimator has released no scores, or scores from noisy counts.
+            If the estimator has released neither scores nor gaps, or scores from noisy counts.
         ImportError
             If matplotlib is not installed.
         ValueError
@@ -147,7 +154,10 @@ class StabilityDisplay(Display):
 
         The order in which `ranking_` has the features whose scores were clamped to 0 or 1 is not used.
         """
-        fitted = ReleasedScores.of_estimator(estimator)
+        if hasattr(estimator, "gaps_"):
+            _refuse_others(epsilons=epsilons, k=k)
+            return cls._of_gaps(estimator).plot(ax=ax, max_features=max_features, cmap=cmap)
+        fitted = ReleasedScores.of_estimator(estimator, cls.__name__)
         epsilons = _check_epsilons(epsilons, fitted.epsilon)
         k = _check_k(k, estimator, len(fitted.scores))
         if release not in ("scores", "names"):
@@ -163,6 +173,15 @@ class StabilityDisplay(Display):
             epsilon=fitted.epsilon,
         )
         return display.plot(ax=ax, max_features=max_features, cmap=cmap)
+
+    @classmethod
+    def _of_gaps(cls, estimator):
+        (chosen, sure), epsilon = estimator._chosen_and_sure(), estimator.privacy_spent_[0]
+        confidence = np.full((1, estimator.n_features_in_), np.nan)
+        confidence[0, chosen[sure > 0]] = sure[sure > 0]
+        names = names_of(estimator)
+        of_fit = {"ranking": estimator.ranking_, "feature_names": names, "epsilon": epsilon}
+        return cls(confidence, np.array([epsilon]), k=len(chosen), is_confidence=True, **of_fit)
 
     def plot(self, ax: Axes | None = None, *, max_features: int | None = None, cmap: str | Colormap = "Blues") -> Self:
         """Draw the frequencies.
@@ -186,7 +205,7 @@ class StabilityDisplay(Display):
         ValueError
             If a parameter is not as described.
         """
-        shown = np.argsort(self.ranking, kind="stable")[: self._n_shown(max_features)]
+        shown = in_order(np.asarray(self.ranking))[: self._n_shown(max_features)]
         ax = self._begin(ax, (4.6, 1.1 + 0.26 * len(shown)))
         epsilons = np.asarray(self.epsilons)
         values = np.asarray(self.frequencies)[:, shown].T
@@ -207,12 +226,15 @@ class StabilityDisplay(Display):
             ax.axhline(is_chosen.sum() - 0.5, color="tab:orange", linewidth=2)
         ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {in_short(self.epsilon, 2)})")
         unit = ", in %" if has_text else ""
-        ax.set_title(f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released", fontsize=10)
+        title = f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released"
+        if self.is_confidence:
+            title = f"among the {self.k} best without noise:\nconfidence, in %, at least"
+        ax.set_title(title, fontsize=10)
         return self
 
     def _n_shown(self, max_features):
         if max_features is None:
-            return max(_LEAST_ROWS, 2 * self.k)
+            return self.k if self.is_confidence else max(_LEAST_ROWS, 2 * self.k)
         check_whole(max_features, "max_features")
         return max_features
 
@@ -227,6 +249,12 @@ def _check_epsilons(epsilons, epsilon):
     for value in epsilons:
         check_epsilon(value)
     return epsilons.astype(np.float64)
+
+
+def _refuse_others(**given):
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} must be None with an estimator that has released gaps in place of scores.")
 
 
 def _check_k(k, estimator, n_features):
@@ -248,8 +276,10 @@ def _write_in_cells(ax, values, image):
     """Each share in percent, in black or white, whichever can be read."""
     for (i, j), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
-        colour = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
-        ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=9, color=colour)
+        is_dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 and not np.isnan(value)
+        colour = "white" if is_dark else "black"
+        text = "?" if np.isnan(value) else f"{100 * value:.0f}"
+        ax.text(j, i, text, ha="center", va="center", fontsize=9, color=colour)
 
 
 def _label(set_ticks, labels, is_bold, n_labels):

@@ -19,7 +19,7 @@ class ChoicesInTurn(NoiseOnGrid):
     at_once : OneShotTopK or ExponentialTopK
         What would choose all k of them at once.
     own_scale : int
-        Of the Laplace noise on what each feature but the last that was chosen is worth by itself; in grid steps.
+        Of the Laplace noise on what each feature is worth by itself that others are compared with; in grid steps.
     """
 
     def __init__(self, at_once, own_scale):
@@ -33,31 +33,40 @@ class ChoicesInTurn(NoiseOnGrid):
         """One-sided exponential noise, drawn for one choice, chooses like "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
 
-    def release(self, worths, worths_beside, random_bytes):
-        """Indices of the k features chosen, in order.
+    def release(self, candidates, worths, worths_beside, by_chance, random_bytes, kept=()):
+        """The k features chosen, in order.
 
         Parameters
         ----------
-        worths : ndarray of shape (n_features,) of Python integers
-            In grid steps, before any feature is chosen.
+        candidates : ndarray of shape (n_candidates,)
+            The numbers of the features to choose from, ascending.
+        worths : ndarray of shape (n_candidates,) of Python integers, or None
+            In grid steps, where no feature is kept: before any is chosen.
         worths_beside : callable
-            ``worths_beside(feature, chosen)`` is what each feature that was not chosen is worth together with one that
-            was, in ascending order, and what that one is worth by itself; in grid steps, too. Asked for once for each
-            feature that was chosen but the last. What counts is how much a feature adds to the one it adds least to.
+            ``worths_beside(feature, taken)`` is what each candidate that was not taken is worth together with a feature
+            that is kept or was chosen, ascending by number, and what that one is worth by itself; in grid steps, too.
+            Asked for once for each of those but the last. What counts is how much a candidate adds to the one it adds
+            least to.
+        by_chance : callable
+            ``by_chance(feature, taken, own)`` is how much each of them would add by chance: from public numbers and
+            `own`, what that one is worth by itself, with noise.
         random_bytes : callable
             Random bytes.
+        kept : sequence of int, default=()
+            Features that are no candidates, and count as chosen.
         """
-        remaining, chosen = np.arange(len(worths)), []
-        least = worths
+        remaining, chosen, compared = np.array(candidates), [], kept
         while True:
-            place = self._one_choice.choose(least, random_bytes)
+            for feature in compared:
+                taken = [*kept, *chosen]
+                together, alone = worths_beside(feature, taken)
+                own = alone + (discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0)
+                added = together - own - by_chance(feature, taken, own)
+                worths = added if worths is None else np.minimum(worths, added)
+            place = self._one_choice.choose(worths, random_bytes)
             chosen.append(int(remaining[place]))
-            remaining, least = np.delete(remaining, place), np.delete(least, place)
             if len(chosen) == self.k:
                 return np.array(chosen, dtype=np.int64)
-            together, alone = worths_beside(chosen[-1], chosen)
-            added = together - (alone + self._own_noise(random_bytes))
-            least = added if len(chosen) == 1 else np.minimum(least, added)
-
-    def _own_noise(self, random_bytes):
-        return discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0
+            # What each is worth by itself says nothing from now on.
+            worths = None if len(chosen) == 1 and not len(kept) else np.delete(worths, place)
+            remaining, compared = np.delete(remaining, place), chosen[-1:]

@@ -107,6 +107,28 @@ class OneShotTopK(_TopK):
         return sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k]
 
 
+def confidence_among_best(gaps, noise_scale):
+    """How sure it is that the feature at each place of a one-shot choice is among the k best: docs/theory/top_k.md.
+
+    Parameters
+    ----------
+    gaps : ndarray of shape (k - 1,)
+        Between the noisy scores of successive features.
+    noise_scale : float
+        As a score.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        (1 - exp(-g))^(k - j) at place j, whose noisy score is g scales above the last one; 0 for the last one, of which
+        nothing is known. Each holds for its place by itself.
+    """
+    if noise_scale == 0:
+        return np.ones(len(gaps) + 1)
+    above_last = np.cumsum(gaps[::-1])[::-1] / noise_scale
+    return np.append((-np.expm1(-above_last)) ** np.arange(len(gaps), 0, -1), 0.0)
+
+
 class ExponentialTopK(_TopK):
     """Chooses k times by the exponential mechanism, without replacement: (epsilon, delta).
 

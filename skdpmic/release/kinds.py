@@ -15,18 +15,11 @@ from scipy import stats
 
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import divided
-from skdpmic.privacy.greedy import (
-    greedy_epsilon_per_score,
-    greedy_for_budget,
-    greedy_needs_no_delta,
-    squares_of_choices,
-)
 from skdpmic.privacy.in_turn import ChoicesInTurn
-from skdpmic.privacy.mechanisms import MECHANISMS, law_of_scale, scale_for_budget, to_grid
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
-from skdpmic.statistics.chance import chance_scores
+from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.table.targets import n_target_bins
 
 OF_CHOSEN = Fraction(1, 10)  # of what scores have, for those of features that were chosen: docs/theory/joint.md
 OF_TARGET = Fraction(3, 20)  # of the budget, for what is private about the target itself: docs/theory/known_margin.md
@@ -39,17 +32,9 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, learns=False):
     return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, learns=learns)
 
 
-def release_of_names(epsilon, delta, k, redundancy=0.0, *, learns=False):
-    """The release of the names of the k best features."""
-    if redundancy == 0 or k == 1:  # the first is chosen by its score alone
-        return BestFeatures(epsilon, delta, k, learns=learns)
-    # Nothing is learnt of the target: each feature takes its place in turn, whose margins would be needed, too.
-    return GreedyFeatures(epsilon, delta, k, redundancy)
-
-
-def jointly(best):
-    """The same release of names, each chosen by what it adds to those before it."""
-    return JointFeatures(best.epsilon, best.delta, best.k, learns=best.learns)
+def jointly(best, n_kept=0):
+    """The same release of names, each chosen by what it adds to those that are kept, and those before it."""
+    return JointFeatures(best.epsilon, best.delta, best.k, n_kept, learns=best.learns)
 
 
 @dataclass(frozen=True)
@@ -60,8 +45,6 @@ class _OfScores:
     delta: float
     _: KW_ONLY
     learns: bool = False  # whether a part of the budget is for the target
-
-    draws_anew = False  # noise, for each feature that is chosen
 
     @property
     def cost(self):
@@ -154,7 +137,6 @@ class NoisyTables:
 
     publishes = "tables"
     k = None
-    draws_anew = False
     epsilon_of_target = 0
 
     @property
@@ -248,80 +230,47 @@ class BestFeatures(_OfScores):
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
-        chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes)
-        ranking = np.full(records.n_features, len(chosen) + 1)
+        candidates = np.delete(np.arange(records.n_features), records.kept)
+        by_chance = chance_scores(measure, records.shape, candidates)
+        chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance)
+        ranking, null_scores = np.zeros(records.n_features, dtype=np.int64), np.zeros(records.n_features)
+        ranking[candidates], null_scores[candidates] = len(chosen) + 1, by_chance
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
             "criterion_": self.criterion,
             "mechanism_": mechanism.name,
             "n_ranked_": len(chosen),
-            "null_scores_": chance_scores(measure, records.shape),
+            "null_scores_": null_scores,
             "ranking_": ranking,
             "noise_scale_": mechanism.noise_scale,
         } | ({} if gaps is None else {"gaps_": gaps})
 
-    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
+    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         """The k features, in order, and the gaps between them, or None."""
-        scores = _scores(records, measure, n_jobs, random_bytes)
-        return mechanism.release_with_gaps(scores, random_bytes, chance_scores(measure, records.shape))
-
-
-@dataclass(frozen=True)
-class GreedyFeatures(BestFeatures):
-    """Which k features are the best in turn, each by its score less what those before it tell, too."""
-
-    redundancy: float
-
-    draws_anew = True
-
-    def _uses_delta(self):
-        return not greedy_needs_no_delta(self.epsilon, self.delta, self.k, self.redundancy)
-
-    def _squares(self):
-        """Of the epsilons of the choices, each of which draws its own noise."""
-        return squares_of_choices(self.k, self.redundancy)
-
-    @property
-    def epsilon_per_feature(self):
-        """Sensitivity of a score over the standard deviation of the noise."""
-        return greedy_epsilon_per_score(self.epsilon, self.delta, self.k, self.redundancy)
-
-    def mechanism(self, measure, shape):
-        """The noise, for the score with whichever feature can move furthest."""
-        chance_scores(measure, shape)  # kept
-        of_each_kind = {n_target_bins(scale): scale for scale in shape.scales}.values()
-        measures = {measure, *(self._with_feature_as_target(measure, scale, shape) for scale in of_each_kind)}
-        steps = max(each.steps(shape) for each in measures)
-        return greedy_for_budget(self.epsilon, self.delta, self.k, self.redundancy, steps)
-
-    def _with_feature_as_target(self, measure, scale, shape):
-        return measure.with_feature_as_target(scale, shape.n_groups, self.epsilon_per_feature)
-
-    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
-        shape = records.shape
-
-        def scores_with(feature, chosen):
-            against = self._with_feature_as_target(measure, shape.scales[feature], shape)
-            scores = records.scores_against(feature, against, chosen, n_jobs, random_bytes)
-            return _adjusted_scores(scores, np.delete(chance_scores(against, shape), chosen))
-
-        adjusted = _adjusted_scores(_scores(records, measure, n_jobs, random_bytes), chance_scores(measure, shape))
-        return mechanism.release(adjusted, scores_with, random_bytes), None
+        scores = _scores(records, measure, n_jobs, random_bytes, records.kept)
+        places, gaps = mechanism.release_with_gaps(scores, random_bytes, by_chance)
+        return candidates[places], gaps
 
 
 @dataclass(frozen=True)
 class JointFeatures(BestFeatures):
-    """Which k features are the best in turn, each by what it adds to those before it.
+    """Which k features are the best in turn, each by what it adds to those that are kept, and those before it.
 
     A tenth of the budget is for what each of those tells by itself, so that what another one adds can be told.
     """
 
-    draws_anew = True
+    n_kept: int = 0
+
     criterion = "joint"
 
     @property
+    def _n_own(self):
+        """Of how many features what they tell by themselves has to be known."""
+        return self.n_kept + self.k - 1
+
+    @property
     def _parts(self):
-        """The epsilon of what all but the last of the chosen features tell by themselves, and that of the choices."""
+        """The epsilon of what features tell by themselves, and that of the choices."""
         return divided(self._budgets[1], self.delta if self._uses_delta() else 0.0, OF_CHOSEN)
 
     @property
@@ -330,33 +279,33 @@ class JointFeatures(BestFeatures):
 
     def _squares(self):
         """Of the epsilons of independent draws."""
-        return (1 - OF_CHOSEN) ** 2 / self.k + OF_CHOSEN**2 / (self.k - 1)
+        return (1 - OF_CHOSEN) ** 2 / self.k + OF_CHOSEN**2 / self._n_own
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""
-        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._parts[0] / (self.k - 1), steps))
+        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._parts[0] / self._n_own, steps))
 
-    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes):
-        def scores_beside(feature, chosen):
-            scores = to_grid(records.scores_beside(feature, measure, chosen[:-1], n_jobs))
-            place = feature - sum(earlier < feature for earlier in chosen[:-1])  # of itself, among those not left out
+    def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
+        def scores_beside(feature, taken):
+            others = [other for other in taken if other != feature]
+            scores = to_grid(records.scores_beside(feature, measure, others, n_jobs))
+            place = feature - sum(other < feature for other in others)  # of itself, among those not left out
             return np.delete(scores, place), scores[place]
 
-        single = _adjusted_scores(
-            _scores(records, measure, n_jobs, random_bytes), chance_scores(measure, records.shape)
-        )
-        return mechanism.release(single, scores_beside, random_bytes), None
+        def added_by_chance(feature, taken, own):
+            others = np.setdiff1d(candidates, taken)
+            return to_grid(chance_added(measure, records.shape, feature, own * GRID, others))
+
+        single = None
+        if not len(records.kept):
+            single = to_grid(_scores(records, measure, n_jobs, random_bytes)) - to_grid(by_chance)
+        return mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, records.kept), None
 
 
-def _adjusted_scores(scores, by_chance):
-    """Scores less those by chance, in whole grid steps, so that none moves further."""
-    return to_grid(scores) - to_grid(by_chance)
-
-
-def _scores(records, measure, n_jobs, random_bytes):
-    """Scores without noise, of shape (n_features,)."""
+def _scores(records, measure, n_jobs, random_bytes, left_out=()):
+    """Scores without noise, of shape (n_features,), less those left out."""
     scorer = records.scorer(measure, random_bytes)
-    return np.array(records.map_features(scorer.score, n_jobs, of_block=getattr(scorer, "score_block", None)))
+    return np.array(records.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
 
 def _scorer_of_tables(measure, mechanism, shape):

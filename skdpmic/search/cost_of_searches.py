@@ -19,12 +19,7 @@ from skdpmic.search.candidates import candidate_with
 from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 
-_DIVIDES = (
-    "k",
-    "criterion",
-    "mechanism",
-    "redundancy",
-)  # parameters by which a release is made of more parts or of fewer
+_DIVIDES = ("k", "criterion", "mechanism")  # parameters by which a release is made of more parts or of fewer
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 

@@ -74,7 +74,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         """
         shape = records.shape
         n_groups = shape.n_groups
-        release = self._release_for(records.n_features, n_groups if records.are_in_memory else None)
+        release = self._release_for(records.n_features, n_groups if records.can_be_read_again else None)
         self._warn(shape, stacklevel=3)
         mechanism = release.mechanism(measure, shape)
 

@@ -19,10 +19,10 @@ from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import ColumnLike, TableLike
 from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.chunks import count_into
-from skdpmic.counting.distributed import count_collection, feature_names, n_rows, recount_collection
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
-from skdpmic.counting.streams import count_batches, recount_batches
+from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import as_frame, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
@@ -74,6 +74,7 @@ class IncrementalFitMixin:
     _check_parameters: Callable[[], None]
     _publish: Callable[..., None]
     _reset: Callable[[], None]
+    _kept: Callable[..., tuple[int, ...]]
 
     @_available_if(_check_mergeable, _check_one_pass)
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
@@ -243,15 +244,13 @@ class IncrementalFitMixin:
 
     def _read(self, X, y, groups, sample_weight=None):
         if is_dask_collection(X):
-            sketch = self._count_where_it_lies(X, y, sample_weight)
-            return self._from_sketch(sketch, partial(recount_collection, X))
+            return self._count_where_it_lies(X, y, sample_weight)
         if is_lazy(X) and groups is None and self._statistic().is_mergeable:
-            sketch = self._count_batches(X, y, sample_weight)
-            return self._from_sketch(sketch, partial(recount_batches, self, X, self.n_jobs))
+            return self._count_batches(X, y, sample_weight)
         return super()._read(X, y, groups, sample_weight)
 
     def _count_batches(self, X, y, sample_weight):
-        """The sketch of a LazyFrame, of which only some rows are in memory at a time."""
+        """The records of a LazyFrame, of which only some rows are in memory at a time, and their measure."""
         self._facts().check_public()
         y = _in_memory(y, "y")
         if y.ndim == 0:
@@ -261,12 +260,11 @@ class IncrementalFitMixin:
         if weights is not None and weights.shape != y.shape:
             shapes = f"{weights.shape} and {y.shape}"
             raise ValueError(f"sample_weight must have a weight for each row of X, as y does, got shapes {shapes}.")
-        sketch = self._sketch_for(len(y), X.head(0))
-        count_batches(sketch, self, X, y, weights, self.n_jobs)
-        return sketch
+        count = partial(count_batches, owner=self, X=X, y=y, sample_weight=weights, n_jobs=self.n_jobs)
+        return self._from_sketch(count(self._sketch_for(len(y), X.head(0))), count)
 
     def _count_where_it_lies(self, X, y, sample_weight):
-        """The sketch of a dask collection, counted on its workers."""
+        """The records of a dask collection, counted on its workers, and their measure."""
         _check_mergeable(self)
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
@@ -277,9 +275,10 @@ class IncrementalFitMixin:
         check_enough(n_samples)
         names = feature_names(X)
         self._facts().axes(X.shape[1], names)  # raises, if names in dicts are not those of columns
-        sketch = count_collection(self._empty_sketch(n_samples, X.shape[1], names), X, y, sample_weight)
+        count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
+        sketch = count(self._empty_sketch(n_samples, X.shape[1], names))
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
-        return sketch
+        return self._from_sketch(sketch, count)
 
     def _sketch_for(self, n_samples, X):
         """An empty sketch for a table at hand, whose column names dicts must match."""
@@ -306,7 +305,8 @@ class IncrementalFitMixin:
     def _from_sketch(self, sketch, recount=None):
         """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
         self._check_agreement(sketch)
-        records = SketchedRecords(sketch, recount)
+        kept = self._kept(sketch.n_features_in_, sketch.description.names)
+        records = SketchedRecords(sketch, recount, kept=kept)
         self._reset()
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):

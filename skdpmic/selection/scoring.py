@@ -1,14 +1,15 @@
 """What the selectors and the scorer share: features are scored against a target by a statistic."""
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.texts import in_short
 from skdpmic._utils.typing import ColumnLike, Floats, TableLike
-from skdpmic.planning.chances import miss_probability
-from skdpmic.planning.plan import Request, checked, plan_of_fit
+from skdpmic.planning.chances import excess_of_noise, share_found
+from skdpmic.planning.plan import Request, checked, plan_of_fit, scores_of
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.base import PrivateEstimator
@@ -19,6 +20,8 @@ from skdpmic.table.people import check_given_together
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.targets import check_target_shares
 from skdpmic.table.weights import USUAL_MEAN, check_weights_given
+
+_FEWEST = 4  # of so many features, one is looked for: of fewer, luck finds the best
 
 
 class Grids(NamedTuple):
@@ -103,6 +106,14 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             self._statistic().needs_ranges,
         )
 
+    def _kept(self, n_features, names):
+        """The numbers of the features that are no candidates."""
+        return ()
+
+    def _records(self, X, y):
+        records = super()._records(X, y)
+        return records._replace(kept=self._kept(records.n_features, getattr(self, "feature_names_in_", None)))
+
     def _measure(self, n_persons, n_features, n_classes):
         release, (B, c, _) = self._release_for(n_features, n_persons), self._grids()
         measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
@@ -160,20 +171,23 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         law = release.law(mechanism, measure, shape)
         if law is None:
             return False
-        n_wanted = self._n_wanted(shape.n_features)
-        n_places = n_wanted if n_wanted is not None and n_wanted < shape.n_features else 1
-        missed, at_random = miss_probability(shape.n_features, n_places, law, release.draws_anew)
-        drowns = missed > at_random / 2
-        if drowns:
+        n_candidates = max(shape.n_features - self._n_kept(), _FEWEST)
+        k = min(self._n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
+        factor = 1.0 if self.max_weight is None else USUAL_MEAN
+        assumed = (scores_of(release, self.statistic), "weak", n_candidates, k, law)
+        excess = excess_of_noise(*assumed) / factor
+        if excess > 1:
+            budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
+            best = f"{found:.0%} of the best {k} features" if k > 1 else f"in {found:.0%} of fits the best feature"
             warnings.warn(
-                f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-                f"epsilon={float(self.epsilon):g}, a feature with a score of 1 is not among the best {n_places} of "
-                f"features with scores of 0 with probability {missed:.2f}, and {at_random:.2f} if features are chosen "
-                f"at random. More rows, a larger epsilon, fewer features and {self._quieter} reduce the noise: "
-                "skdpmic.plan_release tells how much of each is needed.",
+                f"noise will exceed the signal that is usual: with n_samples={shape.n_groups:,}, "
+                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best} will be found, if scores "
+                "fall as slowly as on a third of public tables. That becomes half from n_samples * epsilon of "
+                f"{in_short(excess * budget)} on, which is {in_short(budget)} here; fewer features and {self._quieter} "
+                "reduce the noise, too: skdpmic.plan_release tells how much.",
                 stacklevel=stacklevel + 1,
             )
-        return drowns
+        return excess > 1
 
     def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Intervals for the shares of the records that `target_shares_` are, from the known law of their noise alone.
@@ -202,11 +216,22 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
         return shares_interval(self._margin, confidence)
 
+    def _n_kept(self):
+        """How many features are no candidates."""
+        return 0
+
     def _n_wanted(self, n_features):
         """How many features are to be chosen; None if that is open."""
         return None
 
-    def plan(self, n_samples: int, n_features: int | None = None, *, mean_weight: float = USUAL_MEAN) -> ReleasePlan:
+    def plan(
+        self,
+        n_samples: int,
+        n_features: int | None = None,
+        *,
+        mean_weight: float = USUAL_MEAN,
+        signal: Literal["strong", "typical", "weak"] = "weak",
+    ) -> ReleasePlan:
         """How much noise a fit to a table of this shape will have, compared with other mechanisms and statistics.
 
         Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
@@ -219,6 +244,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             Number of features; needed if neither `bounds` nor `categories` gives it.
         mean_weight : float, default=0.25
             The mean weight of the records, as a share of `max_weight`, about; used only if that is given.
+        signal : {"strong", "typical", "weak"}, default="weak"
+            What is assumed of the scores where it is stated which share of the best features will be `found`; as in
+            :func:`plan_release`.
 
         Returns
         -------
@@ -245,11 +273,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         facts = self._facts()
         n_features = facts.n_features if n_features is None else n_features
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
-        request = checked(Request(*given, None if self.max_weight is None else mean_weight))
+        request = checked(Request(*given, None if self.max_weight is None else mean_weight, signal))
         n_samples, n_features = request.n_samples, request.n_features
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)
-        scales, is_simulated = facts.public_scales(n_features), self._grids() == Grids()
-        return plan_of_fit(
-            self._release_for(n_features, n_samples), measure, self.statistic, request, scales, is_simulated
-        )
+        scales, assumed = facts.public_scales(n_features), (self._n_kept(), self._grids() == Grids())
+        return plan_of_fit(self._release_for(n_features, n_samples), measure, self.statistic, request, scales, *assumed)

@@ -1,33 +1,28 @@
 """The front door: the names of the k best features, not their scores, with the least noise."""
 
-import numbers
-import warnings
-from dataclasses import KW_ONLY
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, replace
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.results import in_order
 from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.release.kinds import GreedyFeatures, jointly, release_of_names
+from skdpmic.privacy.top_k import confidence_among_best
+from skdpmic.release.kinds import BestFeatures, jointly
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.table.kept import check_keep, kept_columns
 from skdpmic.table.weights import USUAL_MEAN
 
 _CRITERIA = ("single", "joint", "auto")
-_ONLY_IN_MEMORY = (
-    "criterion must be 'single' or 'auto' where records are not all in memory, as in chunks, sketches, LazyFrames or "
-    "dask collections, got 'joint': features have to be counted together with those that are chosen."
-)
-_ENOUGH = (
-    110  # records over the noise: "auto" is joint where a choice has noise of 2 / 110 or less; docs/theory/joint.md
-)
-LARGEST_REDUNDANCY = 1e30  # noise for much more, as an integer, would be too large to become a float
-MOST_NOISE = 0.125  # scale up to which redundancy pays for whatever statistic: docs/how_to/redundancy.md
+_ENOUGH = 500  # "auto" is joint where a choice has noise of 2 / 500 or less: docs/theory/joint.md
 
 
 @parameters
@@ -44,8 +39,8 @@ class PrivateSelectKBestParameters:
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
     target_shares: ColumnLike | None = None
-    criterion: Literal["single", "joint", "auto"] = "single"
-    redundancy: float = 0.0
+    criterion: Literal["single", "joint", "auto"] = "auto"
+    keep: Sequence[str | int] | NDArray[Any] = ()
     max_rows_per_group: int | None = None
     max_weight: float | None = None
     ledger: BudgetLedger | None = None
@@ -66,7 +61,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     Parameters
     ----------
     k : int or "all"
-        How many features to keep; at least 1. The noise grows with it.
+        How many features to choose, in addition to those of `keep`; at least 1. The noise grows with it.
     statistic : str, default="mtv_r"
         What a score is, always in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation, and finds dependence of any
         shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about six times the epsilon. "kendall"
@@ -102,20 +97,18 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
         None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
         classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
-    criterion : {"single", "joint", "auto"}, default="single"
+    criterion : {"single", "joint", "auto"}, default="auto"
         What a feature is chosen by. "single" takes the k that tell most of the target, each by itself. "joint" takes
         one after the other: the first tells most by itself; each later one adds most to the one of those before it that
         it adds least to. So copies and junk come last, and the noise is larger by a ninth only; scores of
-        ``statistic="mtv_r"`` alone can do it, of records in memory, without `redundancy`. "auto" takes "joint" where it
-        is possible and the noise is small enough: for 5 features, from ``n_samples * epsilon`` of about 1,300 on
-        (``docs/theory/joint.md``).
-    redundancy : float, default=0.0
-        How much less a feature counts if it says what others say. The first one chosen has the largest score; each
-        later one has the largest score less `redundancy` times its mean score with those chosen before it. 0 chooses
-        the k best single features. 1 finds more where columns repeat one another, at the price of noise nearly twice as
-        large, so it needs enough rows (``docs/how_to/redundancy.md``), and `fit`, not chunks or sketches. It prefers
-        columns unlike the chosen ones, so junk (nearly constant columns, rare labels, identifiers) is preferred to
-        features that share something with them, even without noise: leave such columns out.
+        ``statistic="mtv_r"`` alone can do it, and not those of chunks or sketches, which are counted once. "auto"
+        takes "joint" where it is possible and the noise is small enough: for 5 features, from
+        ``n_samples * epsilon`` of about 6,000 on (``docs/how_to/redundancy.md``).
+    keep : list of str or int, default=()
+        Names or numbers of features that are wanted in any case, such as age, sex or a treatment: public, without
+        noise and at no cost. They are in the output of `transform`, in addition to the `k` that are chosen, and with
+        joint scores they count as chosen before. Those are compared with them, so they need `bounds` or `categories`
+        then, and with "auto" joint scores are taken only if all have an entry. Otherwise nothing of them is looked at.
     max_rows_per_group : int, default=None
         If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
         and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
@@ -142,7 +135,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     ----------
     ranking_ : ndarray of shape (n_features,)
         Place of each feature, 1 for the best, by private score less `null_scores_`; all features that were not chosen
-        share the next place.
+        share the next place, and those of `keep` have 0.
     null_scores_ : ndarray of shape (n_features,)
         Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
         average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
@@ -156,21 +149,20 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     criterion_ : {"single", "joint"}
         What the features were chosen by.
     mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
-        What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip"
-        with `redundancy`, which draws it anew for each choice; "exponential" chooses k times by the exponential
-        mechanism, where `delta` > 0 makes that less noisy. Which one it is follows from public numbers.
+        What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip",
+        which draws it anew for each choice by joint scores; "exponential" chooses k times by the exponential mechanism,
+        where `delta` > 0 makes that less noisy. Which one it is follows from public numbers.
     noise_scale_ : float
         Scale of the noise on each score: of one-sided exponential noise, or of Gumbel noise with the exponential
         mechanism. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score, for what is left of epsilon
         where a part of it is for the target.
     epsilon_per_feature_ : float
         Sensitivity of a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot
-        mechanism, for what is left of epsilon, and with `redundancy` above 0 and without delta
-        ``epsilon / (2 + 2 (k - 1) (1 + redundancy))``.
+        mechanism, for what is left of epsilon.
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with `redundancy`, nor with more than four classes.
+        `target_shares_interval` tells how far off they may be. Not with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
@@ -200,9 +192,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     -----
     After a fit, a smaller `k` costs no further budget.
 
-    With `redundancy`, a LazyFrame or a dask collection is read once more for each feature chosen except the last, and
-    has to give the same rows each time. Missing numbers of a feature that others are compared with count as the lower
-    end of its range.
+    By joint scores, a LazyFrame or a dask collection is read once more for each feature chosen except the last, and
+    has to give the same rows each time.
 
     Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
     timing.
@@ -220,12 +211,12 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     >>> selector.transform(X).shape
     (5000, 1)
 
-    Where one column repeats another, redundancy chooses something new instead of the copy:
+    Where one column repeats another, joint scores choose something new instead of the copy:
 
     >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
     >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45)}
-    >>> chosen = [PrivateSelectKBest(2, redundancy=a, **public).fit(X, y).get_support(indices=True) for a in (0, 1)]
-    >>> chosen[0].tolist(), 5 in chosen[1]
+    >>> ways = [PrivateSelectKBest(2, criterion=way, **public).fit(X, y) for way in ("single", "joint")]
+    >>> ways[0].get_support(indices=True).tolist(), 5 in ways[1].get_support(indices=True)
     ([3, 4], True)
 
     If these are five rows for each of a thousand people:
@@ -239,91 +230,89 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     def _check_parameters(self):
         super()._check_parameters()
         check_k(self.k)
-        is_number = isinstance(self.redundancy, numbers.Real) and not isinstance(self.redundancy, bool)
-        if not is_number or not 0 <= self.redundancy <= LARGEST_REDUNDANCY:
-            raise ValueError(
-                f"redundancy must be a number >= 0, and at most {LARGEST_REDUNDANCY:g}, got {self.redundancy!r}."
-            )
-
+        check_keep(self.keep)
         self._check_criterion()
-        if self.redundancy > 0 and self.max_weight is not None:
-            raise ValueError(
-                f"redundancy must be 0 with max_weight={self.max_weight!r}, got {self.redundancy!r}: how much features "
-                "tell of one another is scored without weights only."
-            )
 
     def _check_criterion(self):
         if not isinstance(self.criterion, str) or self.criterion not in _CRITERIA:
             raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {self.criterion!r}.")
-        if self.criterion == "joint" and (self.statistic != "mtv_r" or self.redundancy > 0):
+        if self.criterion == "joint" and self.statistic != "mtv_r":
             raise ValueError(
-                "criterion must be 'single' or 'auto' but with statistic='mtv_r' and redundancy=0, got 'joint' with "
-                f"statistic={self.statistic!r} and redundancy={self.redundancy!r}."
+                f"criterion must be 'single' or 'auto' with statistic={self.statistic!r}, got 'joint': only 'mtv_r' "
+                "scores features together."
             )
-
-    def _from_sketch(self, sketch, recount=None):
-        if self.criterion == "joint":
-            raise ValueError(_ONLY_IN_MEMORY)
-        return super()._from_sketch(sketch, recount)
 
     def _check_one_pass(self):
         if self.criterion == "joint":
-            raise ValueError(_ONLY_IN_MEMORY)
-        if isinstance(self.redundancy, numbers.Real) and self.redundancy > 0:
             raise ValueError(
-                f"redundancy must be 0 where records are counted once, in chunks or sketches, got {self.redundancy!r}: "
-                "these counts are of features with the target, and those with the features that are chosen are needed, "
-                "too. fit reads a LazyFrame or a dask collection as often as it takes."
+                "criterion must be 'single' or 'auto' where records are counted once, in chunks or sketches, got "
+                "'joint': features are counted again, together with those that are chosen. fit reads a LazyFrame or a "
+                "dask collection as often as it takes."
             )
 
     def _release_for(self, n_features, n_groups=None):
-        k, learns = n_to_keep(self.k, n_features), self._learns_target()
-        of_names = release_of_names(self.epsilon, self.delta, k, self.redundancy, learns=learns)
-        return jointly(of_names) if k > 1 and self._chooses_jointly(of_names, n_groups) else of_names
+        n_kept = len(self.keep)
+        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target()
+        single = BestFeatures(self.epsilon, self.delta, k, learns=learns)
+        is_joint = k + n_kept > 1 and self._chooses_jointly(single, n_groups)
+        return jointly(single, n_kept) if is_joint else single
 
-    def _chooses_jointly(self, release, n_groups):
-        """By public numbers; without a number of people, records are not in memory, or that is not known yet."""
+    def _n_kept(self):
+        return len(self.keep)
+
+    def _kept(self, n_features, names):
+        return kept_columns(self.keep, n_features, names)
+
+    def _facts(self):
+        return replace(super()._facts(), keep=self.keep, reads_kept=self._reads_kept())
+
+    def _reads_kept(self):
+        """Whether other features may be compared with those that are kept."""
         if self.criterion != "auto":
             return self.criterion == "joint"
-        is_able = n_groups is not None and self.statistic == "mtv_r" and self.redundancy == 0
+        described = {*(self.bounds if isinstance(self.bounds, dict) else self.keep), *(self.categories or {})}
+        return self.statistic == "mtv_r" and described.issuperset(self.keep)
+
+    def _chooses_jointly(self, release, n_groups):
+        """By public numbers; without a number of people, records cannot be read again, or it is not known yet."""
+        if self.criterion != "auto":
+            return self.criterion == "joint"
+        is_able = n_groups is not None and self.statistic == "mtv_r" and self._reads_kept()
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
         return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
 
     def _warn(self, shape, stacklevel):
         super()._warn(shape, stacklevel + 1)
-        warn_about_k(self.k, shape.n_features, stacklevel + 1)
-
-    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
-        drowns = super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
-        if not drowns and isinstance(release, GreedyFeatures) and mechanism.noise_scale > MOST_NOISE:
-            enough = shape.n_groups * self.epsilon * mechanism.noise_scale / MOST_NOISE
-            warnings.warn(
-                f"redundancy={float(self.redundancy):g} seldom pays for its noise here: with "
-                f"n_samples={shape.n_groups:,}, epsilon={float(self.epsilon):g} and k={release.k} noise_scale_ is "
-                f"{mechanism.noise_scale:.2g}, and which features say the same is known from about {MOST_NOISE:g} "
-                f"downwards: where n_samples * epsilon is {enough:,.0f} or more. statistic='mtv_r', a smaller "
-                "redundancy and a smaller k have less noise.",
-                stacklevel=stacklevel + 1,
-            )
+        warn_about_k(self.k, shape.n_features - len(self.keep), stacklevel + 1)
 
     def _n_wanted(self, n_features):
-        return n_to_keep(self.k, n_features)
+        return n_to_keep(self.k, n_features - len(self.keep))
 
     def _further_columns(self):
         if not hasattr(self, "gaps_"):
             return {}
-        gaps = np.full(self.n_features_in_, np.nan)
-        gaps[np.argsort(self.ranking_, kind="stable")[: len(self.gaps_)]] = self.gaps_
-        return {"gap": gaps}
+        columns = {name: np.full(self.n_features_in_, np.nan) for name in ("gap", "among_best")}
+        order = in_order(self.ranking_)
+        columns["gap"][order[: len(self.gaps_)]] = self.gaps_
+        chosen, sure = self._chosen_and_sure()
+        columns["among_best"][chosen[sure > 0]] = sure[sure > 0]
+        return columns
+
+    def _chosen_and_sure(self):
+        """The features chosen with the k that the selector has now, and how sure it is that each is among the best."""
+        k = min(n_to_keep(self.k, np.count_nonzero(self.ranking_)), self.n_ranked_)
+        return in_order(self.ranking_)[:k], confidence_among_best(self.gaps_[: k - 1], self.noise_scale_)
 
     _shown = shown_scores
 
     def _get_support_mask(self):
         check_published(self)
-        n_kept = n_to_keep(self.k, self.n_features_in_)
+        n_kept = n_to_keep(self.k, np.count_nonzero(self.ranking_))
         if n_kept > self.n_ranked_:
             raise ValueError(
                 f"k must be at most {self.n_ranked_}, the number of features whose names were published, got "
                 f"{self.k!r}: fit again, which costs its own budget."
             )
-        return self.ranking_ <= n_kept
+        support = (self.ranking_ > 0) & (self.ranking_ <= n_kept)
+        support[list(self._kept(self.n_features_in_, getattr(self, "feature_names_in_", None)))] = True
+        return support

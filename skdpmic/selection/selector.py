@@ -1,5 +1,6 @@
 """Private scores of all features, and the features that they choose."""
 
+import math
 import numbers
 from dataclasses import KW_ONLY
 from typing import Literal
@@ -10,6 +11,7 @@ from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.released_scores import PrivateScores
 
@@ -247,6 +249,12 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
 
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_features) if self._keeps_k() else None
+
+    def _further_columns(self):
+        if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:
+            return {}
+        scores, k = ReleasedScores.of_estimator(self, "to_frame"), n_to_keep(self.k, self.n_features_in_)
+        return {"among_best": chances_among_best(scores, k)}
 
     def _keeps_k(self):
         return self.threshold is None and self.fdr is None

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.table.targets import target_of_feature
 
 
 class Statistic:
@@ -53,21 +52,6 @@ class Measure(ABC):
 
     def of_groups(self, rows_per_group):
         """The same where each person has so many rows, which may say no more than one of them."""
-        return self
-
-    def with_feature_as_target(self, scale, n, epsilon):
-        """The measure of features with a feature of that scale in the target's place.
-
-        This one, if it suits every kind of target; else one with automatic B and c.
-
-        Parameters
-        ----------
-        scale : pair of floats, Nominal or None
-        n : int
-            Number of people.
-        epsilon : float
-            Privacy budget per score.
-        """
         return self
 
     def steps(self, shape):
@@ -121,7 +105,3 @@ class Measure(ABC):
         random_bytes : callable
             Random bytes, for a measure that breaks ties at random.
         """
-
-    def scorer_against(self, column, scale, random_bytes):
-        """What scores features against one of them, whose column and scale are given."""
-        return self.scorer(target_of_feature(column, scale), random_bytes)

@@ -122,6 +122,18 @@ class Order:
         return values
 
 
+@dataclass(frozen=True)
+class Unread:
+    """Nothing is said of the column, and none of its values is looked at."""
+
+    of: ClassVar[str] = "unread"
+    scale: ClassVar[tuple] = (0.0, 1.0)  # whatever: nothing is scored
+
+    def place(self, values):
+        """Values as they are."""
+        return values
+
+
 def is_range(lower, upper):
     """Whether two numbers are ends of a range: finite, as is its width, and in order."""
     return lower < upper and math.isfinite(upper - lower)
@@ -129,7 +141,7 @@ def is_range(lower, upper):
 
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
-_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels)}
+_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Unread)}
 
 
 def to_json(axis):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.table.axes import Labels
+from skdpmic.table.axes import Labels, Unread
 from skdpmic.table.bounds import axis_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import labels_of
@@ -52,6 +52,8 @@ def check_description(description):
 
 def checked_axis(axis):
     """The axis that a user would have got for what this one says; a ValueError or TypeError if there is none."""
+    if isinstance(axis, Unread):
+        return axis
     return labels_of(list(axis.labels), "labels") if isinstance(axis, Labels) else _given_range(axis)
 
 

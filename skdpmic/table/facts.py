@@ -7,6 +7,7 @@ import numpy as np
 
 from skdpmic.table.description import Description, as_names, check_n_features
 from skdpmic.table.features import feature_axes, labels_of, n_features_of
+from skdpmic.table.kept import kept_columns
 from skdpmic.table.public import asks_for_data, check_public, warn_about_data
 from skdpmic.table.targets import check_classes, check_kind, target_axis
 
@@ -23,6 +24,10 @@ class PublicFacts:
         For how many rows each person counts, where a person may have several.
     needs_ranges : bool, default=True
         Whether the ranges of numbers are needed. If not, `bounds` and `target_bounds` are not looked at.
+    keep : sequence of str or int, default=()
+        Features that are no candidates.
+    reads_kept : bool, default=False
+        Whether they are looked at, and so have to be described.
     """
 
     bounds: Any = None
@@ -31,6 +36,8 @@ class PublicFacts:
     classes: Any = None
     max_rows_per_group: int | None = None
     needs_ranges: bool = True
+    keep: Any = ()
+    reads_kept: bool = False
 
     @property
     def read_from_data(self):
@@ -50,12 +57,17 @@ class PublicFacts:
     @property
     def n_features(self):
         """How many features the arguments tell of; None if they are the same for any number."""
-        return n_features_of(self.bounds, self.categories) if self.needs_ranges else None
+        return n_features_of(self.bounds, self.categories, self.keep) if self.needs_ranges else None
 
     @property
     def takes_text(self):
         """Whether an array of text may hold labels."""
-        return self.categories is not None
+        return self.categories is not None or len(self.keep) > 0
+
+    def unread(self, n_features, names):
+        """The numbers of the features that are not looked at."""
+        kept = kept_columns(self.keep, n_features, names)
+        return () if self.reads_kept else kept
 
     def warn_about_data(self, stacklevel):
         """Warn of each argument that is to be read from the data."""
@@ -73,7 +85,8 @@ class PublicFacts:
 
     def axes(self, n_features, names, declared=None):
         """The axis of each feature; None where its range is to be read from the data."""
-        return feature_axes(self.bounds, self.categories, n_features, names, declared, self.needs_ranges)
+        columns = (n_features, names, declared)
+        return feature_axes(self.bounds, self.categories, *columns, self.needs_ranges, self.unread(n_features, names))
 
     def describe(self, n_features, names, declared=None):
         """What these arguments say of a table with these columns.
@@ -109,7 +122,7 @@ class PublicFacts:
         """The names that a dict of bounds gives with categories, if it gives all."""
         if not isinstance(self.bounds, dict):
             return None
-        names = list(dict.fromkeys([*self.bounds, *(self.categories or {})]))
+        names = list(dict.fromkeys([*self.bounds, *(self.categories or {}), *self.keep]))
         return as_names(names) if all(isinstance(name, str) for name in names) else None
 
     def public_scales(self, n_features):

@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
-from skdpmic.table.axes import Labels, Order
+from skdpmic.table.axes import Labels, Order, Unread
 from skdpmic.table.bounds import axes_of, axis_of
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 
 
-def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True):
+def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True, unread=()):
     """The axis of each feature.
 
     Parameters
@@ -26,6 +26,8 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
         Labels that the types of columns declare, by the number of the column. `bounds` and `categories` come first.
     needs_ranges : bool, default=True
         Whether ranges of numbers are needed. If not, `bounds` are not looked at.
+    unread : sequence of int, default=()
+        Features that are not looked at, whatever is said of them.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
     if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
         raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(sorted(both), names)}.")
-    axes = numeric | _of_declared(declared or {}, numeric, bounds) | nominal
+    axes = numeric | _of_declared(declared or {}, numeric, bounds) | nominal | dict.fromkeys(unread, Unread())
     missing = [j for j in range(n_features) if j not in axes]
     if missing:
         raise ValueError(
@@ -139,9 +141,9 @@ def listed(columns, names):
     return abbreviated([j if names is None else str(names[j]) for j in columns])
 
 
-def n_features_of(bounds, categories):
-    """How many features bounds and categories tell of; None if they are the same for any number."""
-    keys = [key for entries in (bounds, categories) if isinstance(entries, dict) for key in entries]
+def n_features_of(bounds, categories, keep=()):
+    """How many features bounds, categories and `keep` tell of; None if they are the same for any number."""
+    keys = [key for entries in (bounds, categories) if isinstance(entries, dict) for key in entries] + list(keep)
     if isinstance(bounds, dict):
         return len(set(keys))
     if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:

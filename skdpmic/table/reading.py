@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
-from skdpmic.table.axes import Labels, Order, Range
+from skdpmic.table.axes import Labels, Order, Range, Unread
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
@@ -142,7 +142,7 @@ def read_columns(table, axes):
 
 def _leaves_numbers(axis):
     """Whether an axis takes numbers as they are."""
-    return isinstance(axis, Order) or (isinstance(axis, Range) and axis.of == NUMBERS)
+    return isinstance(axis, Order | Unread) or (isinstance(axis, Range) and axis.of == NUMBERS)
 
 
 def _place(table, j, axis):
@@ -150,6 +150,8 @@ def _place(table, j, axis):
 
 
 def _read(table, j, axis):
+    if isinstance(axis, Unread):
+        return np.zeros(table.n_samples)
     column = table.column_at(j)
     name = f"column {table.name_of(j)!r} of X"
     if isinstance(axis, Labels):
@@ -165,6 +167,8 @@ def refuse_other_kinds(table, axes):
     """Raise if a column is of another type than bounds and categories say: the axis of each, by its number."""
     wrong = {}
     for j, axis in axes.items():
+        if isinstance(axis, Unread):
+            continue
         column = table.column_at(j)
         kind, described = values.kind_of(column), _described(axis)
         if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not values.is_empty(column):

@@ -23,11 +23,12 @@ class Records(NamedTuple):
     target: NumericTarget | ClassTarget | StratifiedTarget | None  # None of a table that has none
     description: Description | None = None  # what is public about it
     people: People | None = None  # where a person has several rows of X
+    kept: tuple = ()  # the numbers of features that are no candidates, as they are chosen in any case
     rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
     progress: Progress = SILENT  # of what is done with all columns
 
     @property
-    def are_in_memory(self):
+    def can_be_read_again(self):
         """Whether features can be counted once more, together with others."""
         return True
 
@@ -86,13 +87,6 @@ class Records(NamedTuple):
     def scorer(self, measure, random_bytes):
         """What scores features by a measure; where it breaks ties at random, random bytes tell how."""
         return measure.scorer(self.target, random_bytes)
-
-    def scores_against(self, j, measure, left_out, n_jobs, random_bytes):
-        """Scores of features against feature j by a measure: of those that are not left out, in order."""
-        (column,) = self.columns[j : j + 1]
-        column = column if self.rows is None else column[self.rows]
-        scorer = measure.scorer_against(column, self.scales[j], random_bytes)
-        return np.array(self.map_features(scorer.score, n_jobs, left_out))
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j by a measure: of those that are not left out, in order."""

@@ -14,7 +14,6 @@ from skdpmic._utils.readable import as_objects, refuse_masked
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.dates import NUMBERS
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kind_of, plain_number
 
@@ -41,23 +40,6 @@ def of_rows(target, rows):
     """The target of some of the rows."""
     weights = None if target.weights is None else target.weights[rows]
     return target._replace(values=target.values[rows], weights=weights)
-
-
-def n_target_bins(scale):
-    """How many classes a feature of that scale has in the target's place; None for numbers."""
-    return scale.n_parts if isinstance(scale, Nominal) else None
-
-
-def target_of_feature(column, scale):
-    """A feature in the target's place, in which nothing is missing.
-
-    Each value is looked at by itself, so that no record bears on another: a missing number is put at the lower end of
-    the range; other and missing labels are two more classes.
-    """
-    if isinstance(scale, Nominal):
-        return ClassTarget(column.astype(np.int64), scale.n_parts)
-    values = np.asarray(column, dtype=np.float64)
-    return NumericTarget(np.where(np.isnan(values), scale[0], values), scale)
 
 
 def check_kind(target_bounds, classes, needs_ranges=True):

@@ -17,10 +17,8 @@ X = np.random.default_rng(0).random((N, D))
 Y = X[:, 0]
 LONG = np.random.default_rng(0).random((1600, D))  # that several workers share
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
-GREEDY = {"k": 3, "redundancy": 1.0}
+JOINT = {"k": 3, "criterion": "joint"}
 PAIRS = D * (D + 1) // 2
-
-pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays")
 
 
 def fit(estimator):
@@ -44,10 +42,10 @@ FITS = {
     "selector": (DPMICSelector(**PUBLIC), fit, ["{}/30 columns"]),
     "chunks": (DPMICScorer(**PUBLIC), publish, ["{}/30 columns"]),
     "sketch": (DPMICScorer(**PUBLIC), fit_sketch, ["{}/30 columns"]),
-    "redundancy": (
-        SelectNames(**PUBLIC | GREEDY),
+    "joint": (
+        SelectNames(**PUBLIC | JOINT),
         fit,
-        ["{}/30 columns", "pass 2: {}/29 columns", "pass 3: {}/28 columns"],
+        ["{}/30 columns", "pass 2: {}/30 columns", "pass 3: {}/29 columns"],
     ),
     "noisy tables": (
         DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
@@ -141,9 +139,9 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
     """Greedy choices count a LazyFrame anew, some rows at a time; lines are about scores only."""
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
-    SelectNames(**PUBLIC | GREEDY, verbose=2).fit(frame, Y)
+    SelectNames(**PUBLIC | JOINT, verbose=2).fit(frame, Y)
     found = passes(capsys.readouterr().out, "SelectNames")
-    assert list(found) == ["{}/3 columns", "pass 2: {}/2 columns", "pass 3: {}/1 columns"]
+    assert list(found) == ["{}/3 columns", "pass 2: {}/3 columns", "pass 3: {}/2 columns"]
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])

@@ -42,7 +42,7 @@ ESTIMATORS = {
     "geometric": DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), mechanism="geometric"),
     "selector": DPMICSelector(k=2, **PUBLIC, epsilon=100.0),
     "names": SelectNames(**PUBLIC, k=3),
-    "redundancy": SelectNames(**PUBLIC, k=3, redundancy=1.0),
+    "joint": SelectNames(**PUBLIC, k=3, criterion="joint"),
     "exponential": SelectNames(**PUBLIC, k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
     "forward": PrivateForwardSelector(k=3),
@@ -51,7 +51,7 @@ ESTIMATORS = {
     "reports": RandomizedResponse(epsilon=5.0, bounds=(0, 1)),
 }
 
-pytestmark = pytest.mark.filterwarnings("ignore:redundancy=1 seldom pays", "ignore:delta=0.01 is above")
+pytestmark = pytest.mark.filterwarnings("ignore:delta=0.01 is above")
 
 
 class Reader(HTMLParser):
@@ -169,7 +169,7 @@ def test_a_choice_shows_names_in_order_and_no_scores(fitted):
     assert "gaps" not in released(fitted["exponential"]).facts["Released"]
     noise = f"one-sided exponential noise of scale {selector.noise_scale_:.3g}, on each score before the choice"
     assert shown.facts["Noise"] == noise
-    assert released(fitted["redundancy"]).facts["Noise"].endswith("on each score before each choice")
+    assert released(fitted["joint"]).facts["Noise"].endswith("on each score before each choice")
     assert released(fitted["exponential"]).facts["Noise"].startswith("Gumbel noise")
 
 

@@ -187,8 +187,8 @@ ESTIMATORS = [
     SelectNames(2, **NUMBERS, statistic="kendall"),
     SelectNames(1, bounds=(0, 1), classes=[0, 1, 2], delta=1e-3, epsilon=0.02),
     SelectNames(99, **NUMBERS),
-    SelectNames(3, **NUMBERS, redundancy=1.0, epsilon=20),
-    SelectNames(3, bounds=(0, 1), classes=[0, 1, 2], redundancy=0.5, delta=1e-3, epsilon=0.02),
+    PrivateSelectKBest(3, **NUMBERS, criterion="joint", epsilon=20),
+    PrivateSelectKBest(3, bounds=(0, 1), classes=[0, 1, 2], criterion="joint", delta=1e-3, epsilon=0.02),
 ]
 
 
@@ -228,7 +228,7 @@ def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
         DPMICScorer(epsilon=0.3, mechanism="geometric", **NUMBERS),
         DPMICScorer(epsilon=0.3, delta=1e-6, mechanism="gaussian", **NUMBERS),
         PrivateSelectKBest(2, epsilon=0.3, **NUMBERS),
-        PrivateSelectKBest(3, epsilon=0.3, redundancy=1, **NUMBERS),
+        PrivateSelectKBest(3, epsilon=0.3, criterion="joint", **NUMBERS),
     ],
 )
 def test_a_ledger_that_adds_up_zcdp_is_charged_the_rho_that_was_planned_to_the_last_digit(estimator, tmp_path):

@@ -15,7 +15,7 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 def fitted(k=3, n_features=6, **parameters):
     X = np.random.default_rng(0).random((400, n_features))
-    return PrivateSelectKBest(k, **PUBLIC | parameters).fit(X, X[:, 0])
+    return PrivateSelectKBest(k, **PUBLIC | {"criterion": "single"} | parameters).fit(X, X[:, 0])
 
 
 def labels(display):
@@ -66,7 +66,7 @@ def test_what_has_no_gaps_is_refused(pyplot):
     with pytest.raises(NotFittedError):
         GapsDisplay.from_estimator(PrivateSelectKBest(2))
     scorer = DPMICScorer(**PUBLIC).fit(np.random.default_rng(0).random((50, 2)), np.linspace(0, 1, 50))
-    for estimator in (fitted(redundancy=1.0, epsilon=100), fitted("all", 30, delta=0.01), scorer):
+    for estimator in (fitted(criterion="joint", epsilon=100), fitted("all", 30, delta=0.01), scorer):
         with pytest.raises(AttributeError, match="GapsDisplay needs released gaps, which PrivateSelectKBest publishes"):
             GapsDisplay.from_estimator(estimator)
     with pytest.raises(ValueError, match="confidence"):

@@ -65,7 +65,7 @@ def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
 
 def test_it_is_marked_where_enough_is_found(pyplot):
     display = PlanDisplay.from_plan(
-        n_features=100, k=5, statistic="mtv_r", epsilons=(0.001, 1), n_samples=SIZES, show="found"
+        n_features=100, k=5, statistic="mtv_r", epsilons=(0.001, 30), n_samples=SIZES, show="found"
     )
     never, first = display.values
     assert never.max() < 0.9
@@ -96,8 +96,7 @@ def test_people_and_impossible_numbers_of_records(pyplot):
     groups = {"statistic": "mtv_r", "epsilons": [1], "n_samples": SIZES, "n_features": 5}
     display = PlanDisplay.from_plan(**groups, max_rows_per_group=3)
     assert (display.values[0] >= PlanDisplay.from_plan(**groups).values[0]).all()
-    with pytest.raises(ValueError, match=r"show='found' must be known .* max_rows_per_group=3"):
-        PlanDisplay.from_plan(**groups, max_rows_per_group=3, show="found", k=2)
+    assert PlanDisplay.from_plan(**groups, max_rows_per_group=3, show="found", k=2).values[0].max() > 0.5
     with pytest.raises(ValueError, match=r"show='error' must be known .* statistic='kendall', n_classes=3"):
         PlanDisplay.from_plan(**groups | {"statistic": "kendall"}, n_classes=3)
 

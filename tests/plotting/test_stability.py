@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import DPMICScorer, DPMICSelector
-from skdpmic.plotting import StabilityDisplay, choices
-from skdpmic.plotting.choices import ReleasedScores, frequencies_of_choice
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic.plotting import StabilityDisplay
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
+from skdpmic.release import repeated_choices
+from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best, frequencies_of_choice
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -65,7 +66,7 @@ def test_features_are_chosen_as_often_as_is_said(release):
 @pytest.mark.parametrize("epsilon", [0.5, 7])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_noise_at_another_epsilon_is_that_of_a_fit(mechanism, epsilon):
-    fit = ReleasedScores.of_estimator(fitted(epsilon=2, **MECHANISMS[mechanism]))
+    fit = ReleasedScores.of_estimator(fitted(epsilon=2, **MECHANISMS[mechanism]), "a test")
     other = fitted(epsilon=epsilon, **MECHANISMS[mechanism])
     assert fit.mechanism_at(epsilon, 2, "scores").noise_scale == pytest.approx(other.noise_scale_, rel=1e-6)
     names = SelectNames(k=2, epsilon=epsilon, **PUBLIC, delta=MECHANISMS[mechanism].get("delta", 0.0)).fit(*data())
@@ -75,7 +76,7 @@ def test_the_noise_at_another_epsilon_is_that_of_a_fit(mechanism, epsilon):
 
 
 def test_many_choices_with_delta_are_made_by_the_exponential_mechanism():
-    fit = ReleasedScores.of_estimator(fitted(d=60, epsilon=2, **MECHANISMS["gaussian"]))
+    fit = ReleasedScores.of_estimator(fitted(d=60, epsilon=2, **MECHANISMS["gaussian"]), "a test")
     selector = SelectNames(k=50, epsilon=3, **PUBLIC, delta=MECHANISMS["gaussian"]["delta"]).fit(*data(d=60))
     chooser = fit.mechanism_at(3, 50, "names")
     assert chooser.name == selector.mechanism_ == "exponential"
@@ -161,7 +162,37 @@ def test_a_scorer_must_be_told_k_and_be_fitted():
 
 def test_noise_in_a_cube_is_drawn_for_all_features_together():
     """The noise of one fit is large everywhere or nowhere: absolute values are correlated."""
-    noise = choices._noise(CubeLaw(2, 0.1), (5000, 2), np.random.default_rng(0))
+    noise = repeated_choices._noise(CubeLaw(2, 0.1), (5000, 2), np.random.default_rng(0))
     assert noise.shape == (5000, 2)
     assert np.corrcoef(np.abs(noise.T))[0, 1] > 0.2
     assert abs(np.corrcoef(noise.T)[0, 1]) < 0.06
+
+
+# --- How sure a choice is -----------------------------------------------------------------------------------------
+
+
+def test_of_gaps_the_confidence_of_each_feature_chosen_is_shown_and_none_of_the_last(pyplot):
+    X, y = data(n=4000)
+    selector = PrivateSelectKBest(3, criterion="single", bounds=(0, 1), target_bounds=(0, 2), keep=[5]).fit(X, y)
+    selector.gaps_ = np.array([0.5, 3]) * selector.noise_scale_  # as they may come out
+    display = StabilityDisplay.from_estimator(selector)
+    order = np.argsort(selector.ranking_, kind="stable")[1:4]
+    np.testing.assert_allclose(display.frequencies[0, order], [(1 - np.exp(-3.5)) ** 2, 1 - np.exp(-3), np.nan])
+    assert np.isnan(np.delete(display.frequencies[0], order[:2])).all()
+    assert [text.get_text() for text in display.ax_.texts] == ["94", "95", "?"]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == [f"feature {j}" for j in order]
+    assert "confidence" in display.ax_.get_title()
+    with pytest.raises(ValueError, match="epsilons must be None with an estimator that has released gaps"):
+        StabilityDisplay.from_estimator(selector, epsilons=[1])
+
+
+@pytest.mark.slow
+def test_features_are_among_the_best_as_often_as_is_said():
+    """3,000 scores that are as likely as others; beyond 4 standard errors once in 16,000."""
+    d, k, scale, random, rows = 20, 5, 0.15, np.random.default_rng(0), []
+    for _ in range(150):
+        truths = random.random(d)
+        released = np.clip(truths + random.laplace(scale=scale, size=d), 0, 1)
+        said = chances_among_best(ReleasedScores(released, 0.0, LaplaceMechanism(round(scale / GRID)), 1.0, 0.0), k)
+        rows.append([said, truths >= np.sort(truths)[-k]])
+    assert max(map(abs, gaps(*np.concatenate(rows, axis=1)))) < 4

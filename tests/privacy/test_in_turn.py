@@ -1,32 +1,65 @@
 """Choosing features by what they add to those before them: the exact law of the published list, on integers."""
 
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from skdpmic.privacy.in_turn import ChoicesInTurn
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from tests.privacy.test_greedy import _p_value, by_geometric_noise, by_weights
+from tests.privacy.test_top_k import law
 
 ALONE = (7, 6, 6, 3)
 TOGETHER = ((7, 9, 12, 10), (9, 6, 10, 9), (12, 10, 6, 9), (10, 9, 9, 3))
 
 
+def by_geometric_noise(adjusted, scale):
+    """The exact law of the largest, with one-sided geometric noise of a small scale."""
+    return {f: p for ((i,), p) in law(list(adjusted.values()), 1, scale).items() for f in [list(adjusted)[i]]}
+
+
+def by_permute_and_flip(adjusted, scale):
+    """The law of the largest with one-sided exponential noise, in its other form: no noise, but flips of coins.
+
+    In random order, each is accepted with probability exp(-(largest - its own) / scale), until one is.
+    """
+    flips = {f: math.exp(-(max(adjusted.values()) - w) / scale) for f, w in adjusted.items()}
+    chances = {}
+    for f in flips:
+        others = [flips[g] for g in flips if g != f]
+        subsets = (s for size in range(len(flips)) for s in combinations(others, size))
+        chances[f] = flips[f] * sum((-1) ** len(s) * math.prod(s) / (len(s) + 1) for s in subsets)
+    return chances
+
+
+def by_weights(adjusted, scale):
+    """The law of the exponential mechanism."""
+    weights = {f: math.exp((w - max(adjusted.values())) / scale) for f, w in adjusted.items()}
+    return {f: weight / sum(weights.values()) for f, weight in weights.items()}
+
+
+def adds_by_chance(f, own):
+    return 2 * (f % 2) * (own % 2)
+
+
 def worths(chosen, noises):
-    """Of the features that were not chosen: what each adds to the one of those chosen that it adds least to."""
+    """Of the features that are left: what each adds to the one of those taken that it adds least to."""
     left = [f for f in range(len(ALONE)) if f not in chosen]
     if not chosen:
         return {f: ALONE[f] for f in left}
-    return {f: min(TOGETHER[s][f] - ALONE[s] - z for s, z in zip(chosen, noises, strict=True)) for f in left}
+    owns = {s: ALONE[s] + z for s, z in zip(chosen, noises, strict=True)}
+    return {f: min(TOGETHER[s][f] - own - adds_by_chance(f, own) for s, own in owns.items()) for f in left}
 
 
-def law_of_lists(k, one_choice, own_scale):
-    """Probability of every ordered list, over all noise on what those chosen are worth by themselves."""
+def law_of_lists(k, one_choice, own_scale, kept=()):
+    """Probability of every ordered list, over all noise on what those taken are worth by themselves."""
     reach = range(-8 * own_scale, 8 * own_scale + 1)
     weights = {z: math.exp(-abs(z) / own_scale) for z in reach}
-    of_noise, states = {z: w / sum(weights.values()) for z, w in weights.items()}, {((), ()): 1.0}
+    of_noise = {z: w / sum(weights.values()) for z, w in weights.items()}
+    states = {(kept, noises): math.prod(map(of_noise.get, noises)) for noises in product(of_noise, repeat=len(kept))}
     for place in range(k):
         following = {}
         for (chosen, noises), probability in states.items():
@@ -37,40 +70,68 @@ def law_of_lists(k, one_choice, own_scale):
         states = following
     lists = {}
     for (chosen, _), probability in states.items():
-        lists[chosen] = lists.get(chosen, 0.0) + probability
+        lists[chosen[len(kept) :]] = lists.get(chosen[len(kept) :], 0.0) + probability
     return lists
 
 
-def published(mechanism, source):
+def published(mechanism, source, kept=()):
     asked = []
 
-    def worths_beside(feature, chosen):
+    def worths_beside(feature, taken):
         asked.append(feature)
-        assert asked == list(chosen)
-        return np.delete(np.array(TOGETHER[feature], dtype=object), chosen), ALONE[feature]
+        assert taken == list(kept) + asked[len(kept) :]
+        return np.delete(np.array(TOGETHER[feature], dtype=object), taken), ALONE[feature]
 
-    chosen = mechanism.release(np.array(ALONE, dtype=object), worths_beside, source).tolist()
-    assert asked == chosen[:-1]
+    def by_chance(feature, taken, own):
+        return np.array([adds_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
+
+    candidates = np.delete(np.arange(4), kept)
+    alone = None if kept else np.array(ALONE, dtype=object)
+    chosen = mechanism.release(candidates, alone, worths_beside, by_chance, source, kept).tolist()
+    assert asked == [*kept, *chosen[:-1]]
     return tuple(chosen)
 
 
 CASES = {"exponential": (ExponentialTopK, by_weights, 3), "one-sided": (OneShotTopK, by_geometric_noise, 2)}
 
 
-def p_value(case, own_scale, said, scale=3):
+def p_value(case, own_scale, said, scale=3, kept=()):
     """Chi-square, n = 1,000 lists, fixed seed; of a mechanism that says another scale than it has."""
     kind, by_noise, k = CASES[case]
-    expected = law_of_lists(k, lambda worth: by_noise(worth, scale), said)
+    k = min(k, 4 - len(kept))
+    expected = law_of_lists(k, lambda worth: by_noise(worth, scale), said, kept)
     source, mechanism = entropy_source(0), ChoicesInTurn(kind(k, scale), own_scale)
-    lists = [published(mechanism, source) for _ in range(1000)]
+    lists = [published(mechanism, source, kept) for _ in range(1000)]
     observed = np.array([lists.count(chosen) for chosen in expected])
     probabilities = np.array(list(expected.values())) / sum(expected.values())
     return _p_value(observed, probabilities)
 
 
+def _p_value(observed, probabilities):
+    """Of a chi-square test in which lists with fewer than 5 expected are counted together."""
+    n = observed.sum()
+    rare = n * probabilities < 5
+    if rare.any():
+        observed, probabilities = (np.append(some[~rare], some[rare].sum()) for some in (observed, probabilities))
+    return stats.chisquare(observed, n * probabilities).pvalue
+
+
+def test_the_two_forms_of_exponential_noise_have_one_law():
+    adjusted = {3: 1000, 0: 2500, 7: 1900, 1: -400}
+    draws = np.array(list(adjusted.values())) + np.random.default_rng(0).exponential(1500, size=(200_000, 4))
+    shares = np.bincount(np.argmax(draws, axis=1), minlength=4) / len(draws)
+    np.testing.assert_allclose(shares, list(by_permute_and_flip(adjusted, 1500).values()), atol=0.005)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_published_lists_follow_the_exact_law(case):
     assert p_value(case, 4, 4) > 1e-3
+
+
+@pytest.mark.parametrize("kept", [(2,), (0, 3)])
+@pytest.mark.parametrize("case", CASES)
+def test_beside_kept_features_the_law_is_as_exact(case, kept):
+    assert p_value(case, 2, 2, kept=kept) > 1e-3
 
 
 def test_own_worths_without_noise_would_be_seen_in_the_law():
@@ -84,3 +145,4 @@ def test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to():
         worth = worths(tuple(chosen), (0,) * place)
         chosen.append(max(worth, key=lambda f: (worth[f], -f)))
     assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0)) == tuple(chosen) == (0, 2, 3, 1)
+    assert published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), kept=(0, 2)) == (3, 1)

@@ -9,9 +9,9 @@ from scipy import stats
 
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.release.kinds import release_of_names
+from skdpmic.privacy.noise import entropy_source, geometric
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, confidence_among_best
+from skdpmic.release.kinds import BestFeatures
 
 # --- One-shot noise ---------------------------------------------------------------------------------------------
 
@@ -183,17 +183,17 @@ def test_the_mechanism_with_less_noise_is_taken(k):
     # epsilon = 1, delta = 1e-6: standard deviations in sensitivities, from the values in docs/theory/top_k.md
     steps = 10**6
     one_shot, gumbel = 2 * k, math.pi / math.sqrt(6) * math.sqrt(k / (2 * 0.024356))
-    chosen = release_of_names(1, 1e-6, k).noise_for(steps)
+    chosen = BestFeatures(1, 1e-6, k).noise_for(steps)
     assert isinstance(chosen, ExponentialTopK) == (gumbel < one_shot) == (k >= 9)
     sd = chosen.scale / steps * (math.pi / math.sqrt(6) if chosen.name == "exponential" else 1)
     assert sd == pytest.approx(min(one_shot, gumbel), rel=1e-5)
-    assert release_of_names(1, 1e-6, k).epsilon_per_feature == pytest.approx(1 / sd, rel=1e-5)
+    assert BestFeatures(1, 1e-6, k).epsilon_per_feature == pytest.approx(1 / sd, rel=1e-5)
 
 
 @pytest.mark.parametrize("epsilon, delta", [(1, 0.0), (math.inf, 0.0), (math.inf, 1e-6)])
 def test_without_delta_or_without_noise_the_choice_is_one_shot(epsilon, delta):
-    assert release_of_names(epsilon, delta, 1000).noise_for(7).name == "one-shot"
-    assert release_of_names(epsilon, delta, 1000).epsilon_per_feature == epsilon / 2000
+    assert BestFeatures(epsilon, delta, 1000).noise_for(7).name == "one-shot"
+    assert BestFeatures(epsilon, delta, 1000).epsilon_per_feature == epsilon / 2000
 
 
 def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():
@@ -204,3 +204,30 @@ def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():
     assert len(set(chosen.tolist())) == 3
     everything = ExponentialTopK(500, 1000).release(scores, entropy_source(0))
     assert sorted(everything) == list(range(500))
+
+
+# --- How sure a choice is ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [(0, 0, 0, 0, 0), (30, 20, 10, 10, 0), (0, 50, 60, 60, 60, 60, 60), (90, 90, 90, 0, 80, 90), (999, 0, 0, 0, 0)],
+)
+def test_what_is_said_to_be_among_the_best_with_that_confidence_seldom_is_not(scores):
+    """20,000 choices of three: a confidence above c is wrong in at most 1 - c of them, up to 4 standard errors."""
+    k, scale, source, steps, wrong = 3, 80, entropy_source(0), np.array(scores), []
+    noise = np.array(geometric(scale, 20_000 * len(steps), source), dtype=np.int64)
+    for noisy in steps + noise.reshape(-1, len(steps)):
+        chosen = np.argsort(-noisy, kind="stable")[:k]
+        sure = confidence_among_best(-np.diff(noisy[chosen]).astype(float), scale)
+        is_wrong = steps[chosen] <= np.delete(steps, chosen).max()  # one left out is as good, or better
+        wrong.append(np.where(is_wrong, sure, -1.0))
+    wrong = np.array(wrong)
+    for confidence in (0.3, 0.6, 0.9, 0.98):
+        share = (wrong > confidence).mean(axis=0)
+        assert (share <= 1 - confidence + 4 * math.sqrt((1 - confidence) * confidence / len(wrong))).all()
+    if len(set(scores[1:])) == 1:  # ties, which attain it at the first place where the best are not known
+        place = int(scores[0] > 0)
+        assert (wrong > 0.6).mean(axis=0)[place] > 0.38
+    assert (wrong[:, -1] <= 0).all()
+    assert confidence_among_best(np.array([0.2, 0.1]), 0.0).tolist() == [1, 1, 1]

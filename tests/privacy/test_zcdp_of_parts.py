@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.greedy import greedy_for_budget
 from skdpmic.privacy.mechanisms import LaplaceMechanism, NoiseOnGrid
-from skdpmic.release.kinds import BestFeatures, GreedyFeatures, NoisyScores, NoisyTables
+from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.two_party.response_noise import keep_probability
-from tests.privacy.test_greedy import BASE, STEPS, K, by_permute_and_flip, law_of_lists, worst
+from tests.privacy.test_in_turn import by_permute_and_flip
 
 ORDERS = [1.0001, 1.5, 2, 4, 16, 256]
 
@@ -67,48 +66,23 @@ def test_noisy_tables_cost_no_more_than_is_charged_however_a_person_moves(epsilo
     assert d * 2 * of_laplace(rows_per_group, scale, 1.0001) > charged / 2
 
 
-# Scores, and scores with the feature of each row, in which three features are tied; and how a neighbour moves them.
-TIED = (0, 0, 0), ((0, 0, 0), (0, 0, 0), (0, 0, 0))
-MOVED = (1, -1, -1), ((0, -1, 1), (-1, 0, 1), (-1, 1, 0))
-
-
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("epsilon, redundancy", [(0.2, 1.0), (0.2, 0.3), (1.0, 1.0), (1.0, 4.0)])
-def test_choices_one_by_one_cost_no_more_than_is_charged(epsilon, redundancy, order):
-    scale = greedy_for_budget(epsilon, 0.0, K, redundancy, STEPS).scale
-    charged = GreedyFeatures(epsilon, 0.0, K, redundancy).cost.in_zcdp
+@pytest.mark.parametrize("epsilon, k", [(0.2, 2), (1.0, 3), (1.0, 30)])
+def test_choices_in_turn_cost_no_more_than_is_charged(epsilon, k, order):
+    """Three features that are tied, and how a neighbour moves them; and what each chosen one is worth by itself."""
+    steps, release = 1000, JointFeatures(epsilon, 0.0, k)
+    mechanism, charged = release.noise_for(steps), release.cost.in_zcdp
+    laws = [
+        by_permute_and_flip(dict(enumerate(worth)), mechanism.scale) for worth in ((0, 0, 0), (steps, -steps, -steps))
+    ]
+    here, there = (np.array(list(law.values())) for law in laws)
 
-    def divergence(p, q, at=order):
-        return renyi(*(np.array([law[chosen] for chosen in p]) for law in (p, q)), at)
+    def divergence(at):
+        choice = max(renyi(here, there, at), renyi(there, here, at))
+        return k * choice + (k - 1) * of_laplace(steps, mechanism._own_scale, at)
 
-    def one_choice(adjusted):
-        return by_permute_and_flip(adjusted, scale)
-
-    def law_at(ends):
-        scores, with_features = (np.array(end) * STEPS + BASE for end in ends)
-        return law_of_lists(scores.tolist(), with_features.tolist(), K, Fraction(str(redundancy)), one_choice)
-
-    here, there = map(law_at, (TIED, MOVED))
-    assert worst(divergence, Fraction(str(redundancy)), one_choice) <= order * charged
-    assert max(divergence(here, there), divergence(there, here)) <= order * charged
-    assert divergence(here, there, 1.0001) > 0.45 * charged  # bounded range would be a quarter of what is charged
-
-
-@pytest.mark.parametrize("redundancy, later", [(1, 2), (0.5, 1.5), (1e-9, 1), (2.5, 3.5), (1e6, 1e6 + 1)])
-@pytest.mark.parametrize("k", [2, 5, 100])
-@pytest.mark.parametrize("steps", [1, 7, 10**6])
-def test_the_epsilons_of_choices_are_never_charged_below_the_sum_of_their_squares(k, redundancy, later, steps):
-    scale = greedy_for_budget(1.0, 0.0, k, redundancy, steps).scale
-    first, others = Fraction(2 * steps, scale), Fraction(2 * (steps + math.ceil(Fraction(redundancy) * steps)), scale)
-    squares = first**2 + (k - 1) * others**2
-    charged = GreedyFeatures(1.0, 0.0, k, redundancy).cost.in_zcdp
-    assert squares / 2 <= charged <= Fraction(1, 2)
-    assert charged <= squares / 2 * Fraction(10, 8) or steps == 1
-
-
-def test_equal_choices_are_charged_as_an_even_split():
-    assert GreedyFeatures(1.0, 0.0, 4, 1e-300).cost.in_zcdp < Fraction(1, 6)
-    assert GreedyFeatures(1.0, 0.0, 5, 1).cost.rho == pytest.approx(17 / 81 / 2)
+    assert divergence(order) <= order * charged
+    assert divergence(1.0001) > 0.4 * charged  # bounded range would be a quarter of what is charged
 
 
 @pytest.mark.parametrize("k", [1, 2, 50])

@@ -195,8 +195,8 @@ for statistic, which in STATISTICS.items():
         case("k best", statistic, table)(lambda t=table, p=which: selected(t, k=2, **p))
         case("names", statistic, table)(lambda t=table, p=which: names(t, **p))
         case("names, delta", statistic, table)(lambda t=table, p=which: names(t, delta=1e-5, **p))
-for statistic, table in itertools.product(("mtv_r", "mic_r"), tables_for("mtv_r")):
-    case("names, redundancy", statistic, table)(lambda t=table, s=statistic: names(t, statistic=s, redundancy=0.7))
+for table in tables_for("mtv_r"):
+    case("names, joint", table)(lambda t=table: names(t, criterion="joint"))
 for table in ("numbers", "classes"):
     case("noisy tables", table)(lambda t=table: noisy_tables(t))
 case("threshold")(lambda: selected("numbers", threshold=0.4))
@@ -259,14 +259,11 @@ def lazy(X, names):
     return polars.DataFrame(np.column_stack(X), schema=names).lazy()
 
 
-for statistic in ("mic_r", "mtv_r"):
-
-    def of_lazy_frame(statistic=statistic):
-        X, y = numbers()
-        selector = PrivateSelectKBest(k=2, statistic=statistic, redundancy=0.5, **SEED, **NUMERIC)
-        return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
-
-    case("LazyFrame", "names", "redundancy", statistic)(of_lazy_frame)
+@case("LazyFrame", "names", "joint")
+def _():
+    X, y = numbers()
+    selector = PrivateSelectKBest(k=2, criterion="joint", **SEED, **NUMERIC)
+    return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
 
 
 @case("stream")
@@ -413,8 +410,8 @@ def _():
         DPMICScorer(epsilon=1, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="gaussian", delta=1e-5, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="geometric", **paid, **NUMERIC).fit(X, y)
-        for delta, redundancy in ((0, 0), (1e-5, 0), (0, 0.5), (1e-5, 0.5)):
-            parameters = {"statistic": "mtv_r", "delta": delta, "redundancy": redundancy}
+        for delta, criterion in itertools.product((0, 1e-5), ("single", "joint")):
+            parameters = {"delta": delta, "criterion": criterion}
             PrivateSelectKBest(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)

@@ -456,7 +456,7 @@ IN_ZCDP = {
     "Gaussian noise": DPMICSelector(1, epsilon=0.3, delta=1e-6, mechanism="gaussian", **PUBLIC),
     "tables": DPMICScorer(epsilon=0.3, mechanism="geometric", **PUBLIC),
     "names": PrivateSelectKBest(2, epsilon=0.3, **PUBLIC),
-    "names one by one": PrivateSelectKBest("all", epsilon=0.3, redundancy=0.5, **PUBLIC),
+    "names one by one": PrivateSelectKBest("all", epsilon=0.3, criterion="joint", **PUBLIC),
     "names, with a delta that is used": PrivateSelectKBest("all", epsilon=0.3, delta=0.1, **PUBLIC),
     "a function": partial(dp_mic_regression, epsilon=0.3, **PUBLIC),
     "a matrix": PrivateForwardSelector(k=1, epsilon=0.3, delta=1e-6),
@@ -500,9 +500,9 @@ def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
 
     transformed = ColumnTransformer([scorer([0, 1]), ("more", SelectKBest(DPMICScorer(epsilon=1.0)), [0, 1, 2, 3])])
     assert search_cost(transformed, n_features=9).charged_rho == 0.25 + 0.125
-    drawn = {"select__epsilon": [0.5, 1.0], "select__redundancy": [0.0, 1.0], "model__alpha": stats.expon()}
+    drawn = {"select__epsilon": [0.5, 1.0], "select__criterion": ["single", "joint"], "model__alpha": stats.expon()}
     search = RandomizedSearchCV(pipeline(PrivateSelectKBest, k=5), drawn, n_iter=4, cv=2, refit=False)
-    charged = 8 * 0.5 * (9 + 17**2) / 400  # without redundancy there is one draw, and one of the target
+    charged = 8 * 0.5 * (9 + 17**2) / 400  # by single scores there is one draw, and one of the target
     assert search_cost(search, n_features=5).charged_rho == pytest.approx(charged)
     search.set_params(param_distributions={"select__epsilon": stats.uniform(0, 1)})
     assert search_cost(search).charged_rho is None

@@ -237,6 +237,7 @@ def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "noise will exceed the signal")
         search.set_params(param_grid={"model": [Ridge(), RandomForestRegressor(2)]}).fit(*table())
         with pytest.raises(UserWarning, match="depend on nothing but their own rows"):
             search.set_params(param_grid=grid).fit(*table())
@@ -365,6 +366,7 @@ def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_
         assert caught[0].filename == __file__
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "noise will exceed the signal")
             search.set_params(ledger=ledger).fit(*table())
             patch.setattr(trials_module, "assign_subsets", None)
             with pytest.raises(UserWarning, match="ledger is None"):

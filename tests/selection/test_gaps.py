@@ -13,10 +13,11 @@ RNG = np.random.default_rng(0)
 X = RNG.random((N, D))
 Y = 0.5 * X[:, 2] + 0.3 * X[:, 4] + 0.2 * RNG.random(N)
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+SINGLE = {"criterion": "single"} | PUBLIC  # by joint scores there are no gaps
 
 
 def fitted(k=3, **parameters):
-    return PrivateSelectKBest(k, **PUBLIC | parameters).fit(X, Y)
+    return PrivateSelectKBest(k, **SINGLE | parameters).fit(X, Y)
 
 
 def test_without_noise_they_are_the_differences_of_the_largest_scores():
@@ -31,7 +32,7 @@ def test_where_features_are_of_several_kinds_they_are_of_scores_less_null_scores
     table[:, 5] = np.floor(table[:, 5] * 3)
     public = {"bounds": {j: (0, 1) for j in range(5)}, "categories": {5: [0, 1, 2]}, "target_bounds": (0, 1)}
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **public).fit(table, Y)
-    selector = PrivateSelectKBest("all", epsilon=math.inf, **public).fit(table, Y)
+    selector = PrivateSelectKBest("all", epsilon=math.inf, criterion="single", **public).fit(table, Y)
     assert len(set(scorer.null_scores_)) == 2
     expected = -np.diff(np.sort(scorer.scores_ - scorer.null_scores_)[::-1])
     np.testing.assert_array_equal(selector.gaps_, expected)
@@ -45,11 +46,11 @@ def test_with_little_noise_they_are_nearly_those():
 def test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one():
     assert fitted(1).gaps_.shape == (0,)
     assert fitted("all").gaps_.shape == (D - 1,)
-    assert fitted(1, redundancy=1.0).mechanism_ == "one-shot"
+    assert fitted(1, criterion="joint").mechanism_ == "one-shot"
     selector = fitted(3, delta=1e-6)
     assert (selector.mechanism_, len(selector.gaps_)) == ("one-shot", 2)
-    for other in ({"redundancy": 1.0}, {"k": "all", "delta": 0.2}):
-        selector.set_params(**{"redundancy": 0.0, "k": 3} | other).fit(X, Y)
+    for other in ({"criterion": "joint"}, {"k": "all", "delta": 0.2}):
+        selector.set_params(**{"criterion": "single", "k": 3} | other).fit(X, Y)
         assert selector.mechanism_ != "one-shot"
         assert not hasattr(selector, "gaps_")
         assert "gap" not in selector.to_frame()

@@ -27,7 +27,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.counting import RangeGridSketch
-from skdpmic.counting.sketch import check_whole
+from skdpmic.counting.damage import check_undamaged
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
@@ -235,6 +235,7 @@ def test_ranks_look_at_no_range_and_no_grid(name):
     expected = DPMICScorer(statistic=name, random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "noise will exceed the signal")
         DPMICScorer(statistic=name, bounds="data", target_bounds="data").fit(X, y)
     other = DPMICScorer(statistic=name, random_state=0, B=1e300, c=-1, bounds=(5, 6), target_bounds=(5, 6)).fit(X, y)
     assert other.scores_.tolist() == expected.scores_.tolist()
@@ -367,19 +368,6 @@ def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_amon
 
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-@pytest.mark.parametrize("correction", [None, "miller-madow"])
-def test_against_a_feature_as_much_is_taken_off_for_chance_as_against_the_target(statistic, correction):
-    """Grids of labels in the target's place are others; their penalty is that of rows of people, too."""
-    named = statistic_named(statistic, correction)
-    of_people = named.measure("auto", "auto", 1000, 1.0, None).of_groups(4)
-    expected = named.measure("auto", "auto", 1000, 1.0, 5).of_groups(4)
-    assert (
-        of_people.with_feature_as_target(Nominal(3), 1000, 1.0) == expected
-    )  # two more for other and for missing labels
-    assert expected.with_feature_as_target((0.0, 1.0), 1000, 1.0) == of_people
-
-
-@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(statistic, target):
     rng = np.random.default_rng(0)
@@ -395,10 +383,10 @@ def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(stati
     sketch = RangeGridSketch(B=20, **public)
     for rows in np.array_split(np.arange(300), 3):
         sketch.update(X[rows], y[rows])
-    check_whole(sketch)
+    check_undamaged(sketch)
     known = {"target_shares": [0.25] * 4} if statistic == "mtv_r" and "target_bounds" in target else {}
     scorer = DPMICScorer(epsilon=math.inf, B=20, c=sketch.c, **public, **known)
     assert scorer.fit_sketch(sketch).scores_.tolist() == scorer.fit(X, y).scores_.tolist()
     sketch._counts_of(3)[0] += 1
     with pytest.raises(ValueError, match="damaged"):
-        check_whole(sketch)
+        check_undamaged(sketch)

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
+from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -35,7 +36,7 @@ FITTED = {
     "geometric": lambda: DPMICScorer(**PUBLIC | {"statistic": "mic_r"}, mechanism="geometric").fit(FRAME, Y),
     "people": lambda: DPMICScorer(**PUBLIC, max_rows_per_group=2).fit(FRAME, Y, groups=np.arange(400) // 2),
     "selector": lambda: DPMICSelector(2, **PUBLIC).fit(FRAME, Y),
-    "names": lambda: PrivateSelectKBest(2, **PUBLIC).fit(FRAME, Y),
+    "names": lambda: PrivateSelectKBest(2, **PUBLIC, criterion="single").fit(FRAME, Y),
     "forward": lambda: PrivateForwardSelector(2, epsilon=50.0).fit(FRAME, Y),
     "two parties": of_reports,
     "two parties, maxima": partial(of_reports, statistic="mtv_r", target_bounds=(0, 1)),
@@ -48,12 +49,20 @@ COLUMNS = {
     "exact": SCORED,
     "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known
     "people": SCORED[:5],  # whose rows are dependent
-    "selector": [*SCORED, "chosen"],
-    "names": ["feature", "rank", "gap", "chosen"],
+    "selector": [*SCORED, "among_best", "chosen"],
+    "names": ["feature", "rank", "gap", "among_best", "chosen"],
     "forward": ["feature", "rank", "r2", "chosen"],
     "two parties": [*SCORED[:5], "n_reported"],
     "two parties, maxima": [*SCORED[:3], "n_reported"],
 }
+
+
+def among_best(fitted):
+    if hasattr(fitted, "gaps_"):
+        chosen = np.argsort(fitted.ranking_)[:1]
+        sure = np.where(np.arange(5) == chosen, 1 - np.exp(-fitted.gaps_[0] / fitted.noise_scale_), np.nan)
+        return np.round(sure, 12)
+    return chances_among_best(ReleasedScores.of_estimator(fitted, "a test"), 2)
 
 
 @pytest.mark.parametrize("kind", FITTED)
@@ -70,12 +79,14 @@ def test_every_column_is_what_the_estimator_has_released_best_first(kind):
         "upper": lambda: fitted.scores_interval(0.95)[1],
         "p_value": lambda: fitted.p_values(),
         "chosen": lambda: fitted.get_support(),
+        "among_best": lambda: among_best(fitted),
         "gap": lambda: np.append(fitted.gaps_, [np.nan] * 4)[np.argsort(order)],
         "r2": lambda: fitted.r2_path_[np.argsort(order)],
         "n_reported": lambda: fitted.n_reported_,
     }
     for name in COLUMNS[kind][1:]:
-        np.testing.assert_array_equal(frame[name], of_estimator[name]()[order], err_msg=name)
+        values = frame[name].round(12) if name == "among_best" else frame[name]
+        np.testing.assert_array_equal(values, of_estimator[name]()[order], err_msg=name)
 
 
 def test_features_without_names_have_numbers():
@@ -95,7 +106,8 @@ def test_another_k_after_the_fit_changes_what_is_chosen_only(kind):
     before, after = selector.to_frame(), selector.set_params(k=4).to_frame()
     assert before["chosen"].tolist() == [True] * 2 + [False] * 3
     assert after["chosen"].tolist() == [True] * 4 + [False]
-    pandas.testing.assert_frame_equal(before.drop(columns="chosen"), after.drop(columns="chosen"))
+    of_k = ["chosen", "among_best"]
+    pandas.testing.assert_frame_equal(*(frame.drop(columns=of_k, errors="ignore") for frame in (before, after)))
 
 
 def test_a_choice_that_was_not_released_is_refused():

@@ -46,7 +46,7 @@ def test_those_of_pairs_are_on_the_page():
 
 def test_mtv_r_of_a_target_of_which_nothing_is_known_is_on_the_page():
     measure = statistic_named("mtv_r", None).measure("auto", "auto", 1000, 1.0, None)
-    for shape, value in zip(SHAPES, rows()["`mtv_r` of a pair, or with `redundancy`"], strict=True):
+    for shape, value in zip(SHAPES, rows()["`mtv_r` of a pair"], strict=True):
         assert measure.of_groups(shape.rows_per_group).sensitivity(shape) == pytest.approx(value, rel=SIX_DIGITS)
 
 

@@ -405,7 +405,8 @@ def check_counts(count, pool, public, seed=0):
 
 def counted_lazily(X, y, public):
     frame = polars.DataFrame({"x": [row[0] for row in X]}).lazy()
-    return DPMICScorer(**GRID, **public)._count_batches(frame, y, None)
+    records, _ = DPMICScorer(**GRID, **public)._count_batches(frame, y, None)
+    return records._sketch
 
 
 def counted_in_chunks(X, y, public):
@@ -419,9 +420,9 @@ def counted_by_dask(X, y, public):
     import dask.array
 
     X, y = np.array(X), object_column(y)
-    return DPMICScorer(**GRID, **public)._count_where_it_lies(
-        dask.array.from_array(X, chunks=(4, 1)), dask.array.from_array(y, chunks=4), None
-    )
+    X, y = dask.array.from_array(X, chunks=(4, 1)), dask.array.from_array(y, chunks=4)
+    records, _ = DPMICScorer(**GRID, **public)._count_where_it_lies(X, y, None)
+    return records._sketch
 
 
 WITH_DASK = [counted_by_dask] if importlib.util.find_spec("dask") else []

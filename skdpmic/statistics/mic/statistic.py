@@ -20,7 +20,6 @@ from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.table.targets import n_target_bins
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,6 @@ class MicRGrids(Measure):
         if self.correction is None:
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
-
-    def with_feature_as_target(self, scale, n, epsilon):
-        """Grids with as many classes as a nominal feature has parts; or with numbers."""
-        n_classes = n_target_bins(scale)
-        if n_classes is None and self.n_classes is None:
-            return self
-        statistic = MicR(None if self.correction is None else "miller-madow")
-        return replace(statistic.measure("auto", "auto", n, epsilon, n_classes), correction=self.correction)
 
     chance_rate = 1.0  # by which power of n the score of independent variables falls
 

@@ -205,13 +205,13 @@ def class_family(B, c, n_classes):
     """
     classes = tuple(range(n_classes))
     divisions = distinct([*each_alone(n_classes), *cuts(n_classes), *parities(n_classes)])
-    sides = [Side(groups, int(B // 2), 1 + _evenness(sum(groups) / n_classes)) for groups in divisions]
+    sides = [Side(groups, int(B // 2), 1 + evenness(sum(groups) / n_classes)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
         sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
     return Family(n_classes, _master_size(B, c), tuple(sides))
 
 
-def _evenness(share):
+def evenness(share):
     """The variance of belonging to a group with this share, to which chance adds the more; 1 for a half."""
     return 4 * share * (1 - share)
 

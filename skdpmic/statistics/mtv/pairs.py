@@ -5,10 +5,14 @@ the longest path that is one long row of parts: stratum after stratum, each othe
 alike where one stratum ends. Strata are of either feature. With labels, all cells apart are a grid, too.
 """
 
+from itertools import product
+from math import fsum
+
 import numpy as np
 
 from skdpmic.statistics.grids.partitions import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, add_placed
+from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.nominal import Nominal
 
 _PARTS = 48  # of the range of a feature, equal ones
@@ -17,23 +21,33 @@ _COARSE = (2, 4)  # where all cells are apart
 _MOST_LABELS = 200  # that are kept apart, for which the counts of a pair are few enough; of more, neighbours are joined
 _MOST_STRATA = 30  # that labels make, to be merged within
 _MOST_PIECES = 32
-_OF_PENALTY = 2 / 3  # of that of one feature
+_OF_PENALTY = 1 / 2  # of that of one feature
 
 
-def family_of_pairs(family):
-    """The sides and penalty for grids of two features.
+def families_of_pairs(family, n_classes):
+    """The sides and penalties for grids of two features: those whose scores the joint score is the mean of.
+
+    Of three classes or more each one against the rest: where a feature tells one of them for sure, the largest of all
+    scores would be that of this class, whatever the other feature tells.
 
     Parameters
     ----------
     family : Family
         Of one feature.
+    n_classes : int or None
 
     Returns
     -------
-    Family
+    list of Family
     """
-    sides = (side._replace(k_max=_MOST_PIECES) if side.n_groups == 2 else side for side in family.sides)
-    return family.with_sides(sides, family.penalty * _OF_PENALTY)
+    penalty = family.penalty * _OF_PENALTY
+    sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
+    if n_classes is not None:  # chance does less with a rare class, whose share is known by now
+        sides = [s if s.margins is None else s._replace(size=1 + evenness(s.margins[0] / UNITS)) for s in sides]
+    if n_classes is None or n_classes == 2:
+        return [family.with_sides(sides, penalty)]
+    alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]
+    return [family.with_sides([side], penalty) for side in alone]
 
 
 class PairCounts:
@@ -82,20 +96,20 @@ class PairScorer:
 
     Parameters
     ----------
-    scorer : CountsScorer
-        Of the family of pairs.
+    scorers : list of CountsScorer
+        Of the families of pairs.
     grids : PairCounts
     """
 
-    def __init__(self, scorer, grids):
-        self._scorer, self._grids = scorer, grids
+    def __init__(self, scorers, grids):
+        self._scorers, self._grids = scorers, grids
 
     def score(self, counts, scale):
         """The joint score from counts of a feature, uint32, flat."""
         return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.scale), _n_parts(scale)), scale)[0]
 
     def of_tables(self, tables, scale):
-        """Joint scores of features of one kind from their tables: the largest of all grids, in [0, 1].
+        """Joint scores of features of one kind from their tables: the largest of all grids, or its mean, in [0, 1].
 
         Parameters
         ----------
@@ -107,28 +121,15 @@ class PairScorer:
         -------
         list of float
         """
-        given = self._grids.scale
-        scores = np.maximum(
-            self._merged(tables, scale, given), self._merged(tables.transpose(0, 1, 3, 2), given, scale)
-        )
-        if isinstance(scale, Nominal) or isinstance(given, Nominal):
-            scores = np.maximum(scores, [self._apart(table, given, scale) for table in tables])
-        return scores.tolist()
-
-    def _merged(self, tables, merged, strata):
-        """With the last axis merged within strata of the one before."""
-        largest = np.zeros(len(tables))
-        if not isinstance(merged, Nominal):
-            for rows in _in_rows(tables, strata):
-                largest = np.maximum(largest, self._scorer.of_rows(rows))
-        return largest
-
-    def _apart(self, table, *scales):
-        """All cells apart, or all labels of one of the two, whatever the other is."""
-        table, largest = table.astype(np.int64), 0.0
-        for cells, n_labels in _in_cells(table, scales):
-            largest = max(largest, self._scorer.of_cells(cells.reshape(len(table), -1), n_labels))
-        return largest
+        largest = np.zeros((len(self._scorers), len(tables)))
+        for here, there, of_both in ((scale, self._grids.scale, tables), (self._grids.scale, scale, _turned(tables))):
+            for rows in _in_rows(of_both, here, there):
+                largest = np.maximum(largest, [scorer.of_rows(rows) for scorer in self._scorers])
+        for f, table in enumerate(tables.astype(np.int64)):
+            for cells, n_labels in _in_cells(table, (self._grids.scale, scale)):
+                of_cells = [scorer.of_cells(cells.reshape(len(table), -1), n_labels) for scorer in self._scorers]
+                largest[:, f] = np.maximum(largest[:, f], of_cells)
+        return [fsum(of_each) / len(of_each) for of_each in largest.T]  # sums are rounded once: docs/theory/joint.md
 
 
 class PairTargetScorer:
@@ -137,8 +138,8 @@ class PairTargetScorer:
     Parameters
     ----------
     grids : PairCounts
-    scorer : CountsScorer
-        Of the family of pairs.
+    scorers : list of CountsScorer
+        Of the families of pairs.
     target : ndarray of shape (n_samples,)
         As the grids place it.
     weights : uint32 ndarray of shape (n_samples,), or None
@@ -146,8 +147,8 @@ class PairTargetScorer:
         The column of the feature.
     """
 
-    def __init__(self, grids, scorer, target, weights, given):
-        self._grids, self._scorer = grids, PairScorer(scorer, grids)
+    def __init__(self, grids, scorers, target, weights, given):
+        self._grids, self._scorer = grids, PairScorer(scorers, grids)
         self._placed = grids.place(target, weights, given)
 
     def score(self, x, scale):
@@ -181,14 +182,25 @@ def _part_of_each(X, scales):
     return np.array([x if n <= _MOST_LABELS else x * _MOST_LABELS // n for x, n in zip(X, n_parts, strict=True)])
 
 
-def _in_rows(tables, strata):
-    """The tables as rows of parts, for each way to cut the axis before the last into strata."""
+def _turned(tables):
+    """With the two features in each other's place."""
+    return tables.transpose(0, 1, 3, 2)
+
+
+def _in_rows(tables, merged, strata):
+    """The tables as rows of parts of the last axis, for each way to cut the axis before it into strata.
+
+    Labels are not merged within strata; but where those of the other feature make strata, neighbours of them can be
+    joined. So they can be where they are alone, or else a number that tells nothing would seem to add something.
+    """
+    if isinstance(merged, Nominal) or isinstance(strata, Nominal):
+        yield _row(tables.sum(axis=2, keepdims=True, dtype=np.uint32))
+    if isinstance(merged, Nominal):
+        return
     if not isinstance(strata, Nominal):
         yield from (_row(_cut(tables, n_strata)) for n_strata in _STRATA)
-        return
-    if tables.shape[2] <= _MOST_STRATA:
+    elif tables.shape[2] <= _MOST_STRATA:
         yield _row(tables)
-    yield _row(tables.sum(axis=2, keepdims=True, dtype=np.uint32))
 
 
 def _cut(tables, n_strata, axis=2):
@@ -205,15 +217,14 @@ def _row(tables):
 
 
 def _in_cells(table, scales):
-    """Cells of a table (n_columns, n_given, n_parts), one of whose axes has labels, and how many are possible."""
+    """Cells of a table (n_columns, n_given, n_parts), if one of its axes has labels, and how many are possible."""
     axes = [axis for axis, scale in enumerate(scales, 1) if isinstance(scale, Nominal)]
     for axis in axes:
         yield table.sum(axis=3 - axis), _n_labels(scales[axis - 1])
     if len(axes) == 2:
         yield table, _n_labels(scales[0]) * _n_labels(scales[1])
         return
-    (axis,) = axes
-    for n_strata in _COARSE:
+    for axis, n_strata in product(axes, _COARSE):
         yield _cut(table, n_strata, axis=3 - axis), _n_labels(scales[axis - 1]) * n_strata
 
 

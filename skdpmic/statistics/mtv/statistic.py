@@ -12,11 +12,10 @@ from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin,
 from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, family_of_pairs
+from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
-from skdpmic.table.targets import n_target_bins
 from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/known_margin.md
@@ -121,14 +120,6 @@ class MtvRGrids(Measure):
         """
         return replace(self, rows_per_group=rows_per_group)
 
-    def with_feature_as_target(self, scale, n, epsilon):
-        """Grids with as many classes as a nominal feature has parts; or with numbers."""
-        n_classes, plain = n_target_bins(scale), replace(self, learns=False, margin=None)
-        if n_classes is None and self.n_classes is None:
-            return plain
-        B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
-        return replace(plain, B=B, c=c, n_classes=n_classes)
-
     chance_rate = 0.5  # by which power of n the score of independent variables falls
 
     @property
@@ -173,7 +164,7 @@ class MtvRGrids(Measure):
         """What scores features together with one of them, whose column and scale are given, against a target."""
         values, bounds = (target.values, None) if self.n_classes else self._on_its_axis(target)
         grids = self.pair_counts(bounds, scale)
-        return PairTargetScorer(grids, self._scorer_of_pairs(len(values)), values, target.weights, column)
+        return PairTargetScorer(grids, self._scorers_of_pairs(len(values)), values, target.weights, column)
 
     def _on_its_axis(self, target):
         """Values of a numeric target and their range, which is as long on either side of a cut that was learnt."""
@@ -198,10 +189,10 @@ class MtvRGrids(Measure):
 
     def scorer_of_pair_counts(self, counts, n):
         """What scores features by their counts, together with another one, of n records."""
-        return PairScorer(self._scorer_of_pairs(n), counts)
+        return PairScorer(self._scorers_of_pairs(n), counts)
 
-    def _scorer_of_pairs(self, n):
-        return counts_scorer(n, family_of_pairs(self._family), self.units)
+    def _scorers_of_pairs(self, n):
+        return [counts_scorer(n, each, self.units) for each in families_of_pairs(self._family, self.n_classes)]
 
 
 @lru_cache(maxsize=16)

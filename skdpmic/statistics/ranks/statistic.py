@@ -18,7 +18,6 @@ from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.nominal import Nominal
-from skdpmic.table.targets import NumericTarget
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,6 @@ class _RankStatistic(Measure, Statistic):
                 f"order, got {n_classes}."
             )
         return self
-
-    def scorer_against(self, column, scale, random_bytes):
-        """What scores features against one of them, which is ranked as features are."""
-        return self.scorer(NumericTarget(in_order(column, scale), None), random_bytes)
 
     def sensitivity(self, shape):
         """How far one person's records can move the score; an error, if there are too many records for it."""

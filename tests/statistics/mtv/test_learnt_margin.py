@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, mtv_r
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, mtv_r
 from skdpmic.privacy.composition import divided, rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
@@ -286,15 +286,6 @@ def test_people_move_a_count_by_all_of_their_rows():
     assert (margin.scale, margin.n) == (Fraction(60, 3), 300)
 
 
-def test_with_redundancy_nothing_is_learnt():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((300, 4)), rng.random(300)
-    public = {"epsilon": 1.0, "bounds": (0, 1), "target_bounds": (0, 1)}
-    selector = PrivateSelectKBest(2, redundancy=1, **public).fit(X, y)
-    assert not hasattr(selector, "target_shares_")
-    assert hasattr(PrivateSelectKBest(1, redundancy=1, **public).fit(X, y), "target_shares_")
-
-
 # --- Errors -----------------------------------------------------------------------------------------------------
 
 REFUSED = {
@@ -344,16 +335,6 @@ def test_places_are_equal_parts_of_the_range():
     expected = np.clip((y * learnt_margin.N_PLACES).astype(int), 0, learnt_margin.N_PLACES - 1)
     assert np.flatnonzero(places_of(NumericTarget(y, (0.0, 1.0)))).tolist() == np.unique(expected).tolist()
     assert places_of(NumericTarget(y, (0.0, 1.0))).sum() == len(y)
-
-
-def test_redundancy_with_public_shares_has_the_noise_of_features_of_which_nothing_is_known():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((300, 4)), rng.random(300)
-    public = {"epsilon": 1.0, "bounds": (0, 1), "target_bounds": (0, 1), "redundancy": 1.0}
-    scales = [
-        PrivateSelectKBest(3, target_shares=shares, **public).fit(X, y).noise_scale_ for shares in (None, [0.5, 0.5])
-    ]
-    assert scales[0] == scales[1]
 
 
 def test_what_scores_by_chance_is_public():

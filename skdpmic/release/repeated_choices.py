@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 from skdpmic._utils.fitted import check_has_scores
-from skdpmic.plotting.posterior import draw_truths
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.release.kinds import release_of_names, release_of_scores
+from skdpmic.release.kinds import BestFeatures, release_of_scores
+from skdpmic.release.posterior import draw_truths
+
+_MOST_NUMBERS = 10_000_000  # that are drawn to tell how likely features are among the best
 
 
 class ReleasedScores:
@@ -32,10 +34,10 @@ class ReleasedScores:
         self.epsilon, self.delta, self.learns = epsilon, delta, learns
 
     @classmethod
-    def of_estimator(cls, estimator):
+    def of_estimator(cls, estimator, asker):
         """What a fitted estimator has released; an error unless that is noise with a known distribution."""
-        check_has_scores(estimator, "StabilityDisplay")
-        mechanism = estimator._mechanism_of_scores("StabilityDisplay")
+        check_has_scores(estimator, asker)
+        mechanism = estimator._mechanism_of_scores(asker)
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
@@ -45,7 +47,7 @@ class ReleasedScores:
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
         if release == "names":
-            return release_of_names(epsilon, self.delta, k, learns=self.learns).noise_for(self._steps)
+            return BestFeatures(epsilon, self.delta, k, learns=self.learns).noise_for(self._steps)
         return self._release(epsilon).noise_for(self._steps)
 
     def _release(self, epsilon):
@@ -56,6 +58,12 @@ class ReleasedScores:
         """Sensitivity of a score in grid steps, up to rounding: what it must be for such noise at such a cost."""
         per_score = self._release(self.epsilon).epsilon_per_feature
         return max(round(self.mechanism.law.std() / math.sqrt(2) * per_score / GRID), 1)
+
+
+def chances_among_best(fitted, k):
+    """How likely each feature is among the k with the largest scores without noise, given the released ones."""
+    n_draws = max(min(1000, _MOST_NUMBERS // len(fitted.scores)), 1)
+    return frequencies_of_choice(fitted, [math.inf], k, "scores", n_draws, 0)[0]
 
 
 def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
