@@ -108,13 +108,15 @@ def test_junk_is_never_preferred_to_what_adds_something(seed):
 def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
     release = JointFeatures(0.7, delta, k, n_kept, learns=learns)
     own, choices = release._parts
+    n_own = n_kept + k - 1
     if not release._uses_delta():
         assert Fraction(str(release._budgets[0])) + Fraction(str(own)) + Fraction(str(choices)) == Fraction(7, 10)
         rho = release.cost.rho
         of_target = Fraction(release._budgets[0]) ** 2 / 2
-        n_own = n_kept + k - 1
         exact = of_target + (Fraction(own) / n_own) ** 2 / 2 * n_own + (Fraction(choices) / k) ** 2 / 2 * k
         assert exact <= Fraction(rho) <= exact * (1 + Fraction(1, 10**9))
+    steps = 10**6  # each of n_own numbers has an even part of `own`
+    assert release.noise_for(steps)._own_scale == math.ceil(Fraction(steps * n_own) / Fraction(own))
     single = BestFeatures(0.7, delta, k, learns=learns)
     ratio = release.noise_for(10**6).scale / single.noise_for(10**6).scale
     assert ratio == pytest.approx(10 / 9 if not release._uses_delta() else math.sqrt(10 / 9), rel=1e-3)
@@ -169,6 +171,29 @@ def test_people_with_several_rows_and_weights():
     weighted = joint(k=2, max_weight=3, **UNIT).fit(X, y, sample_weight=rng.random(N) * 3)
     for selector in (grouped, weighted):
         assert set(chosen(selector)) in ({1, 4}, {3, 4})
+
+
+def test_all_passes_see_the_rows_that_were_drawn_for_each_person():
+    """Of people with one to five rows, of which two count; what is not drawn would give away another column."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(1000), rng.integers(1, 6, size=1000))
+    X = rng.random((len(groups), 5))
+    X[:, 3] = X[:, 1]
+    y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
+    order = rng.permutation(len(groups))
+    selector = joint(k=3, max_rows_per_group=2, **UNIT).fit(X[order], y[order], groups=groups[order])
+    taken = np.argsort(selector.ranking_)[:2].tolist()
+    assert taken in ([1, 4], [3, 4])
+
+
+def test_what_kinds_of_features_add_by_chance_is_taken_off():
+    """Beside a feature that tells little, a code of 150 labels adds more by chance than a weak signal does in truth."""
+    rng, public = np.random.default_rng(0), {"bounds": (0, 1), "categories": {2: [str(i) for i in range(150)]}}
+    X = np.empty((N, 3), dtype=object)
+    X[:, 0], X[:, 1], X[:, 2] = rng.random(N), rng.random(N), rng.integers(150, size=N).astype(str)
+    y = np.clip(0.5 + 0.2 * (X[:, 0].astype(float) - 0.5) + 0.12 * (X[:, 1].astype(float) - 0.5), 0, 1)
+    y = np.clip(y + 0.1 * rng.standard_normal(N), 0, 1)
+    assert chosen(joint(k=2, target_bounds=(0, 1), **public).fit(X, y)) == [0, 1]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

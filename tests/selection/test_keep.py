@@ -1,0 +1,196 @@
+"""``keep``: columns that are wanted in any case are in the output, at no cost; only joint scores look at them."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from skdpmic import BudgetLedger, PrivateSelectKBest, search_cost
+from skdpmic.counting import RangeGridSketch
+from tests.folding import each
+
+N = 3000
+UNIT = {"bounds": (0, 1), "target_bounds": (0, 1), "target_shares": (0.5, 0.5)}
+
+
+def table(d=6, seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d))
+    return X, np.clip((X[:, 1] + 0.6 * X[:, 4]) / 1.6, 0, 1)
+
+
+def frame():
+    X, y = table()
+    return pd.DataFrame(X, columns=list("abcdef")), y
+
+
+single = partial(PrivateSelectKBest, criterion="single", epsilon=math.inf)
+
+
+def test_kept_columns_are_in_the_output_and_k_others_are_chosen():
+    X, y = table()
+    selector = single(k=2, keep=[5, 0], **UNIT).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [0, 1, 4, 5]
+    np.testing.assert_array_equal(selector.transform(X), X[:, [0, 1, 4, 5]])
+    assert selector.ranking_[[0, 5]].tolist() == [0, 0]
+    assert sorted(selector.ranking_[[1, 4]]) == [1, 2]
+    assert set(selector.ranking_[[2, 3]]) == {3}
+    assert selector.set_params(k=1).get_support(indices=True).tolist() == [0, 1, 5]
+
+
+def test_a_kept_column_is_no_candidate_however_good_it_is():
+    X, y = table()
+    assert single(k=1, keep=[1], **UNIT).fit(X, y).get_support(indices=True).tolist() == [1, 4]
+
+
+def test_names_and_numbers_are_taken_and_dataframes_come_out():
+    X, y = frame()
+    selector = single(k=1, keep=["f", "a"], **UNIT).set_output(transform="pandas").fit(X, y)
+    assert selector.transform(X).columns.tolist() == selector.get_feature_names_out().tolist() == ["a", "b", "f"]
+    assert selector.to_frame()["rank"].tolist() == [0, 0, 1, 2, 2, 2]
+    assert clone(selector).keep == ["f", "a"]
+
+
+def test_all_others_can_be_chosen_beside_them():
+    X, y = table()
+    assert single(k="all", keep=[2], **UNIT).fit(X, y).get_support().all()
+
+
+@each("criterion", ["single", "joint"])
+@each("delta", [0, 1e-6])
+def test_they_cost_nothing_and_the_noise_of_single_scores_stays(criterion, delta, tmp_path):
+    X, y = table()
+    ledger = BudgetLedger(tmp_path / f"{criterion}{delta}", epsilon=4, delta=1e-3)
+    make = partial(PrivateSelectKBest, 2, epsilon=1, delta=delta, criterion=criterion, ledger=ledger, **UNIT)
+    with_none, with_two = make().fit(X, y), make(keep=[0, 5]).fit(X, y)
+    assert with_two.privacy_spent_ == with_none.privacy_spent_
+    assert [entry.epsilon for entry in ledger.entries()] == [1, 1]
+    assert with_two.noise_scale_ == with_none.noise_scale_
+    assert search_cost(make(keep=[0, 5])).epsilon == 1
+    plan = make(keep=[0, 5]).plan(N, 6)[0]
+    assert plan.noise_scale == with_two.noise_scale_
+    assert plan.found > make().plan(N, 6)[0].found  # fewer candidates
+
+
+# --- What is looked at ----------------------------------------------------------------------------------------------
+
+
+class Untouched:
+    """Raises if a cell is asked for anything but its type."""
+
+    def __eq__(self, other):
+        raise AssertionError("a kept column was looked at")
+
+    __hash__ = __float__ = __str__ = __repr__ = __bool__ = __lt__ = __eq__
+
+
+def test_single_scores_do_not_look_at_them():
+    X, y = frame()
+    X["who"] = [Untouched() for _ in range(N)]
+    public = {"bounds": dict.fromkeys("abcdef", (0, 1)), "target_bounds": (0, 1)}
+    selector = PrivateSelectKBest(1, keep=["who"], epsilon=50, **public).fit(X, y)
+    assert selector.criterion_ == "single"
+    assert selector.get_feature_names_out().tolist() == ["b", "who"]
+    with pytest.raises(ValueError, match="got none for"):
+        PrivateSelectKBest(1, epsilon=50, **public).fit(X, y)
+
+
+def test_beside_kept_columns_joint_choices_pay_for_what_these_tell_by_themselves():
+    release = PrivateSelectKBest(2, keep=[0, 5, 3], epsilon=1, criterion="joint", **UNIT)._release_for(6, N)
+    assert (release.k, release.n_kept, release.learns) == (2, 3, False)
+    assert PrivateSelectKBest("all", keep=[0, 5], criterion="single", **UNIT)._release_for(6, N).k == 4
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_what_is_chosen_does_not_depend_on_what_they_hold():
+    X, y = table()
+    other = X.copy()
+    other[:, 3] = np.nan
+    make = partial(PrivateSelectKBest, 2, keep=[3], epsilon=1.0, criterion="single", random_state=0, **UNIT)
+    assert make().fit(X, y).ranking_.tolist() == make().fit(other, y).ranking_.tolist()
+
+
+def test_joint_scores_compare_others_with_them():
+    """A marker that tells something only beside the treatment, which tells nothing by itself."""
+    rng = np.random.default_rng(0)
+    treated, X = rng.random(N) < 0.5, rng.random((N, 6))
+    X[:, 0] = treated
+    y = np.where(treated == (X[:, 4] > 0.5), 0.6, 0.4) + 0.05 * rng.standard_normal(N)
+    assert PrivateSelectKBest(1, keep=[0], epsilon=math.inf, **UNIT).fit(X, y).get_support(indices=True)[1] == 4
+    public = {"bounds": {j: (0, 1) for j in range(1, 6)}, "target_bounds": (0, 1)}
+    with pytest.raises(ValueError, match=r"bounds must have an entry for every feature .* got none for"):
+        PrivateSelectKBest(1, keep=[0], criterion="joint", epsilon=math.inf, **public).fit(X, y)
+    assert PrivateSelectKBest(1, keep=[0], epsilon=math.inf, **public).fit(X, y).criterion_ == "single"
+
+
+def test_junk_is_not_preferred_beside_a_column_that_tells_nothing():
+    rng = np.random.default_rng(1)
+    X, _ = table()
+    names = ["sex", "weak", "noise", "number"]
+    people = pd.DataFrame(X[:, :4], columns=names).assign(code=rng.integers(150, size=N).astype(str))
+    people["sex"] = (people["sex"] > 0.5).astype(float)
+    y = np.clip(0.5 + 0.12 * (people["weak"] - 0.5) + 0.1 * rng.standard_normal(N), 0, 1)
+    public = {"bounds": dict.fromkeys(names, (0, 1)), "categories": {"code": [str(i) for i in range(150)]}}
+    selector = PrivateSelectKBest(1, keep=["sex"], criterion="joint", epsilon=math.inf, target_bounds=(0, 1), **public)
+    assert selector.fit(people, y).get_feature_names_out().tolist() == ["sex", "weak"]
+
+
+# --- Records elsewhere ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@each("criterion", ["single", "joint"])
+def test_records_that_lie_elsewhere_give_the_same(criterion):
+    polars = pytest.importorskip("polars")
+    X, y = frame()
+    make = partial(PrivateSelectKBest, 2, keep=["a", "f"], epsilon=20, criterion=criterion, random_state=0, **UNIT)
+    expected = make().fit(X, y).ranking_.tolist()
+    assert make().fit(polars.from_pandas(X).lazy(), y).ranking_.tolist() == expected
+    if criterion == "single":
+        chunks = make()
+        for rows in np.array_split(np.arange(N), 3):
+            chunks.partial_fit(X.iloc[rows], y[rows], n_expected=N)
+        assert chunks.publish().ranking_.tolist() == expected
+
+
+def test_a_sketch_of_all_columns_serves_and_one_without_a_candidate_is_refused():
+    X, y = frame()
+    public = {"statistic": "mtv_r", "B": 32, "feature_names": list(X)}
+    sketch = RangeGridSketch(**public, bounds=(0, 1), target_bounds=(0, 1)).update(X, y)
+    selector = PrivateSelectKBest(1, keep=["a"], epsilon=20, bounds=(0, 1), target_bounds=(0, 1))
+    assert selector.fit_sketch(sketch).get_feature_names_out().tolist() == ["a", "b"]
+    others = {"bounds": dict.fromkeys("bcdef", (0, 1)), "target_bounds": (0, 1)}
+    partly = PrivateSelectKBest(1, keep=["a"], epsilon=20, **others).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"keep must have \['a'\], which the sketch did not count"):
+        PrivateSelectKBest(1, epsilon=20, target_bounds=(0, 1)).fit_sketch(partly._sketch)
+    assert partly.publish().get_feature_names_out().tolist() == ["a", "b"]
+
+
+# --- Refused --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        ("a", "keep must be a list of different names or numbers of features"),
+        ([0, 0], "keep must be a list of different names or numbers"),
+        ([0.5], "keep must be a list of different names or numbers"),
+        ([True], "keep must be a list of different names or numbers"),
+        (None, "keep must be a list of different names or numbers"),
+        ([9], "keep"),
+        (["nobody"], "keep"),
+        (list(range(6)), "keep must leave at least one feature to choose, got all 6"),
+    ],
+)
+def test_bad_columns_leave_the_estimator_and_the_ledger_as_they_were(keep, message, tmp_path):
+    X, y = frame()
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
+    selector = PrivateSelectKBest(1, keep=keep, ledger=ledger, **UNIT)
+    before = vars(selector).copy()
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X, y)
+    assert vars(selector) == before
+    assert ledger.entries() == []
