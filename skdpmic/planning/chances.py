@@ -20,11 +20,13 @@ TABLE = files("skdpmic.planning") / "scores_on_tables.csv"
 SIGNALS = ("strong", "typical", "weak")
 JOINT = "mtv_r, joint"  # what features add to one another, in place of a statistic
 PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])  # in the table
-_SHARES = np.array([0.05] * 18 + [0.04, 0.03, 0.02, 0.008, 0.0015, 0.0005])  # of features, the best ones last
+_SHARES = np.array([0.05] * 19 + [0.05 * 0.5**i for i in range(1, 16)] + [0.05 * 0.5**15])  # the best ones last
+_WIDEST = 100  # columns of a table; of more, the others are assumed to tell as little as the last of these
+_OF_BEST = 4  # but so many times as many as are chosen
 _N_NOISES = 50  # equally likely values that stand for a law of noise
 _N_VALUES = 200  # equally likely values that stand for a score with noise
 _N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
-_SCALES = (1e-4, 1e2)  # of noise, with which nearly all is found and nothing but by luck
+_SCALES = (1e-6, 1e2)  # of noise, with which nearly all is found and nothing but by luck
 
 
 def check_signal(signal):
@@ -65,7 +67,10 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0):
 
 def share_of(sizes, shape, n_features, k, law):
     """The same, of scores with this shape and, equally likely, one of these sizes."""
-    of_best, of_others = _scores_between(shape, 0, k / n_features), _scores_between(shape, k / n_features, 1)
+    n_known = min(n_features, max(_WIDEST, _OF_BEST * k))
+    from_top = 1 - (np.cumsum(_SHARES) - _SHARES / 2)  # the middle of each share, ascending by score
+    ranks = from_top * k, k + from_top * (n_features - k)
+    of_best, of_others = (np.interp(rank / n_known, PLACES, shape) for rank in ranks)
     chances = [chance_chosen(a * of_best, a * of_others, _SHARES, k - 1, n_features - k, k, law) for a in sizes]
     return float(np.mean(chances))
 
@@ -92,12 +97,6 @@ def _scale_that_finds_half(statistic, signal, n_features, k, unit):
         return share_found(statistic, signal, n_features, k, unit, np.exp(-log_scale)) - 0.5
 
     return float(np.exp(brentq(excess, *np.log(_SCALES), xtol=0.01)))
-
-
-def _scores_between(shape, first, last):
-    """Scores at places between two, in the middle of each share of them, ascending."""
-    middles = np.cumsum(_SHARES) - _SHARES / 2
-    return np.interp(last - (last - first) * middles, PLACES, shape)
 
 
 def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):

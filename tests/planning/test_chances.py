@@ -85,6 +85,16 @@ def test_more_noise_more_features_and_a_weaker_signal_find_less():
         assert all(np.diff(of_signals) < 0)
 
 
+@pytest.mark.parametrize("n_features, k", [(4, 1), (40, 10), (1000, 5), (1000, 250), (100_000, 5)])
+def test_wide_tables_have_a_noise_that_finds_half_and_it_falls_with_their_width(n_features, k):
+    for statistic in (*STATISTICS, chances.JOINT):
+        for signal in chances.SIGNALS:
+            excess = chances.excess_of_noise(statistic, signal, n_features, k, stats.expon(scale=1.0))
+            assert 1 < excess < 1000 if n_features > 4 else excess > 0.5
+    wider = chances.excess_of_noise("mtv_r", "weak", 10 * n_features, k, stats.expon(scale=1.0))
+    assert wider > chances.excess_of_noise("mtv_r", "weak", n_features, k, stats.expon(scale=1.0))
+
+
 def test_of_a_statistic_that_nobody_has_measured_nothing_is_stated():
     assert math.isnan(share_found("agreement", "typical", 10, 2, stats.laplace(scale=0.1)))
     assert math.isnan(chances.excess_of_noise("agreement", "typical", 10, 2, stats.laplace(scale=0.1)))
