@@ -207,7 +207,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(5000, 20))
     >>> y = (X[:, 3] - 0.5) ** 2
-    >>> selector = DPMICSelector(k=1, epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25)).fit(X, y)
+    >>> selector = DPMICSelector(k=1, epsilon=8, bounds=(0, 1), target_bounds=(0, 0.25)).fit(X, y)
     >>> selector.get_support(indices=True), bool(selector.scores_[3] > 0.8)
     (array([3]), True)
     >>> selector.set_params(threshold=0.6).transform(X).shape  # costs nothing more

@@ -124,7 +124,7 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
     assert {row.mechanism for row in rows} == {"laplace", "gaussian", "k-norm", "one-shot", "exponential"}
     for row in [row for row in rows if row.statistic == "mtv_r"]:
         mechanism, shares = rebuilt(row, None)[1], []
-        sizes, shape = chances._table()["mtv_r", "typical"]
+        sizes, shape = chances._table()["mtv_r", "weak"]
         for size in np.tile(sizes, 48):
             released = mechanism.release(size * np.interp((np.arange(d) + 0.5) / d, chances.PLACES, shape), source)
             chosen = released if row.release == "names" else released[1][:k]
