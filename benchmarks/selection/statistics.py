@@ -128,7 +128,7 @@ def on_strict_ranks(score, sensitivity):
     return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
 
-NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target: as it is with redundancy
+NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target
 
 # --- All --------------------------------------------------------------------------------------------------------------
 

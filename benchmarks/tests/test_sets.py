@@ -1,6 +1,7 @@
 """The benchmark of sets of columns: tables and ways are as described, and a run goes on where it stopped."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -18,6 +19,7 @@ from benchmarks.sets.tables import TABLES
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
 from benchmarks.sets.worth import Models, Split
 
+ROOT = Path(__file__).parents[2]
 SIZES = {
     "crime": (1993, 100),
     "caravan": (5822, 85),
@@ -141,6 +143,16 @@ def test_no_set_of_columns_is_fitted_twice(tmp_path):
             Models(tmp_path / "models.csv").worth(("a", 0), frozenset([3, 1]), lambda: calls.append(1) or 0.25) == 0.25
         )
     assert len(calls) == 1
+
+
+def test_the_tables_on_the_page_are_those_of_the_report():
+    page, report = (
+        (ROOT / path).read_text(encoding="utf-8")
+        for path in ("docs/results/sets.md", "benchmarks/sets/results/report.md")
+    )
+    tables = [part for part in page.split("\n\n") if part.startswith("| ")]
+    assert len(tables) == 5
+    assert all(part in report for part in tables)
 
 
 def test_what_is_promised_stands_beside_what_is_found(tmp_path):
