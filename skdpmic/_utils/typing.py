@@ -1,7 +1,7 @@
 """What public functions and estimators take and return, for type checkers. Docstrings say which values are allowed."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,15 @@ TableLike = Any
 Estimator = Any
 
 ColumnLike = Collection[Any]  # a list, an array, a column of a dataframe
+
+
+class ArrowStream(Protocol):
+    """A table of one column, or a column, of any library that has the protocol of Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+BesideTable = ColumnLike | ArrowStream  # a target, groups or weights
 Range = Collection[Any]  # (lower, upper), (lower, upper, "log"), knots, or two arrays; of numbers or dates
 Ranges = Range | Mapping[Any, Range]
 Categories = Mapping[Any, Collection[Any]]

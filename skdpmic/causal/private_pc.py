@@ -7,7 +7,7 @@ from typing import Literal, Self
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
-from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.graph_result import GraphResultMixin
@@ -15,7 +15,7 @@ from skdpmic.causal.table_release import NoisyTwoWayTables, TwoWayTablesRelease
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
-from skdpmic.table.frames import as_frame, is_frame, row_of_zeros
+from skdpmic.table.frames import as_frame, in_memory, is_frame, row_of_zeros
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features_of_one_kind
 
@@ -160,7 +160,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     [1, 2]
     """
 
-    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release what the graph follows from.
 
         Parameters
@@ -199,7 +199,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
-            X = as_frame(X).to_native() if is_frame(X) else X
+            X = in_memory(X)
             records, measure = self._read(X, y, groups)
             declared, names = self._declared_to_repeat(X), getattr(self, "feature_names_in_", None)
             warn_about_declared_ties(declared, names, stacklevel=2)

@@ -8,7 +8,7 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_forward
-from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks
 from skdpmic.correlation.matrices import forward_order, nearest_correlation
@@ -136,7 +136,7 @@ class PrivateForwardSelector(
 
     _n_targets = 1
 
-    def fit(self, X: TableLike, y: ColumnLike, groups: ColumnLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: BesideTable, groups: BesideTable | None = None) -> Self:
         """Release the correlations of the features and the target, and put the features in order.
 
         Parameters

@@ -9,12 +9,12 @@ from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
-from skdpmic._utils.typing import Categories, ColumnLike, RandomState, TableLike
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
 from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
-from skdpmic.table.frames import as_frame, columns_by_columns, is_frame
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 
@@ -120,7 +120,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     (True, True)
     """
 
-    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: ColumnLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations of all columns.
 
         Parameters
@@ -156,7 +156,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
-            X = as_frame(X).to_native() if is_frame(X) else X
+            X = in_memory(X)
             self._publish(*self._read(X, y, groups))
             self._label(X)
         return self

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
-from skdpmic._utils.typing import Categories, ColumnLike, Correction, Range, Ranges, TableLike
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.damage import DAMAGED, check_undamaged
@@ -202,7 +202,7 @@ class RangeGridSketch:
     # --- Counting ---------------------------------------------------------------------------------------------
 
     def update(
-        self, X: TableLike, y: ColumnLike, n_jobs: int | None = None, *, sample_weight: ColumnLike | None = None
+        self, X: TableLike, y: BesideTable, n_jobs: int | None = None, *, sample_weight: BesideTable | None = None
     ) -> Self:
         """Count a chunk of records.
 

@@ -10,7 +10,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.values import decoded
+from skdpmic.table.values import as_numpy_reads
 from skdpmic.table.weights import check_weights_given
 
 _ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000
@@ -81,7 +81,7 @@ def count_stream(
     others = {"target": target} | ({} if sample_weight is None else {"sample_weight": sample_weight})
     for frame in frames_of(stream):
         _check_columns(frame, names, others)
-        y, *weights = (_column(frame[name]) for name in others.values())
+        y, *weights = (as_numpy_reads(frame[name]) for name in others.values())
         X = frame.select(names).to_native()
         count_into(sketch, sketch, X, y, n_jobs, sample_weight=weights[0] if weights else None)
     return sketch
@@ -138,13 +138,6 @@ def _check_columns(frame, names, others):
             f"stream must have one column for each feature of the sketch and one for the {' and the '.join(others)}, "
             f"and no others, got {' and '.join(found)}."
         )
-
-
-def _column(y):
-    """The target in a type that numpy has."""
-    if isinstance(y.dtype, nw.Decimal):  # as sums of integers are, in some engines
-        y = y.cast(nw.Float64)
-    return decoded(y.to_native()) if y.implementation.is_pyarrow() else y.to_native()
 
 
 # --- Rows, some at a time ---------------------------------------------------------------------------------------------

@@ -5,12 +5,23 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.typing import TableLike
-from skdpmic.table.frames import as_frame, columns_at, holds_numbers, in_library_of, is_frame, row_of_zeros
+from skdpmic.table.frames import (
+    as_frame,
+    columns_at,
+    holds_numbers,
+    in_library_of,
+    is_frame,
+    refuse_remote,
+    row_of_zeros,
+    with_zeros,
+)
 
 
 class ColumnSelectionMixin(SelectorMixin):
@@ -22,16 +33,19 @@ class ColumnSelectionMixin(SelectorMixin):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            Or anything with ``__arrow_c_stream__``, which is read whole, by pyarrow or Polars.
 
         Returns
         -------
         X_selected : array-like of shape (n_samples, n_selected_features)
             Of a dataframe that does not hold numbers only, a dataframe with the names and types of its columns; of
-            other tables an ndarray or a sparse matrix, unless `set_output` says otherwise.
+            other tables an ndarray or a sparse matrix, unless `set_output` says otherwise. Of an Arrow stream, it is a
+            dataframe of the library that read it.
         """
         support = self._get_support_mask()
         with config_context(array_api_dispatch=False):
             if not is_frame(X):
+                refuse_remote(X, "X")
                 return without_data(super().transform, X)
             X = as_frame(X)
             container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
@@ -43,6 +57,48 @@ class ColumnSelectionMixin(SelectorMixin):
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "No features were selected", UserWarning)  # as was said just now
                 return without_data(super().transform, X.to_native())
+
+    def inverse_transform(self, X: TableLike) -> Any:
+        """Put zeros where `transform` removed features.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_selected_features)
+            The selected features, in their order; missing values stay as they are.
+
+        Returns
+        -------
+        X_original : array-like of shape (n_samples, n_features)
+            Of a dataframe that does not hold numbers only, a dataframe with the names of the features in `fit`; of
+            other tables an ndarray, or a sparse matrix.
+        """
+        support = self.get_support()
+        with config_context(array_api_dispatch=False):
+            if sparse.issparse(X):
+                return super().inverse_transform(X)  # which asks this method where numbers of entries belong
+            if is_frame(X):
+                X = as_frame(X)
+                if not holds_numbers(X):
+                    _check_width(X, support)
+                    return with_zeros(X, support, getattr(self, "feature_names_in_", _names_by_number(support)))
+                X = X.to_native()
+            refuse_remote(X, "X")
+            options = {"dtype": None, "ensure_all_finite": "allow-nan", "input_name": "X"}
+            X = without_data(check_array, X, estimator=type(self).__name__, **options)
+            _check_width(X, support)
+            whole = np.zeros((len(X), len(support)), dtype=X.dtype)
+            whole[:, support] = X
+            return whole
+
+
+def _check_width(X, support):
+    if X.shape[1] != support.sum():
+        raise ValueError("X has a different shape than during fitting.")
+
+
+def _names_by_number(support):
+    """The names that scikit-learn gives to features without any."""
+    return [f"x{j}" for j in range(len(support))]
 
 
 def check_k(k):

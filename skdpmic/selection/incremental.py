@@ -16,7 +16,7 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.typing import ColumnLike, TableLike
+from skdpmic._utils.typing import BesideTable, TableLike
 from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
@@ -24,7 +24,7 @@ from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable
-from skdpmic.table.frames import as_frame, is_lazy, note_columns, open_table
+from skdpmic.table.frames import as_column, in_memory, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
 
 
@@ -119,9 +119,9 @@ class IncrementalFitMixin:
     def partial_fit(
         self,
         X: TableLike,
-        y: ColumnLike,
+        y: BesideTable,
         n_expected: int = 100_000,
-        sample_weight: ColumnLike | None = None,
+        sample_weight: BesideTable | None = None,
     ) -> Self:
         """Count a chunk of records, to be published later by `publish`.
 
@@ -153,6 +153,7 @@ class IncrementalFitMixin:
         refuse_dask(X)
         with rollback_on_error(self):
             self._check_parameters()
+            X = in_memory(X)  # as the first chunk is opened twice
             is_first = "_sketch" not in vars(self)
             if is_first:
                 self._reset()
@@ -252,11 +253,11 @@ class IncrementalFitMixin:
     def _count_batches(self, X, y, sample_weight):
         """The records of a LazyFrame, of which only some rows are in memory at a time, and their measure."""
         self._facts().check_public()
-        y = _in_memory(y, "y")
+        y = _as_array(y, "y")
         if y.ndim == 0:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_enough(len(y))
-        weights = None if sample_weight is None else _in_memory(sample_weight, "sample_weight")
+        weights = None if sample_weight is None else _as_array(sample_weight, "sample_weight")
         if weights is not None and weights.shape != y.shape:
             shapes = f"{weights.shape} and {y.shape}"
             raise ValueError(f"sample_weight must have a weight for each row of X, as y does, got shapes {shapes}.")
@@ -341,11 +342,10 @@ class IncrementalFitMixin:
             )
 
 
-def _in_memory(column, name):
+def _as_array(column, name):
     """A column beside a LazyFrame, as an array."""
     refuse_masked(column, name)
-    column = as_frame(column, name).to_native().to_series() if is_lazy(column) else column
-    return without_data(np.asarray, as_objects(column))
+    return without_data(np.asarray, as_objects(as_column(column, name)))
 
 
 def _is_exponent(B):

@@ -11,6 +11,7 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import (
     Auto,
+    BesideTable,
     Categories,
     ColumnLike,
     Correction,
@@ -217,7 +218,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     def _mechanisms(self):
         return (*super()._mechanisms(), GeometricMechanism.name)
 
-    def __call__(self, X: TableLike, y: ColumnLike) -> Floats | tuple[Floats, Floats]:
+    def __call__(self, X: TableLike, y: BesideTable) -> Floats | tuple[Floats, Floats]:
         """Fit, and return the private scores and p-values: the form that ``SelectKBest(score_func=...)`` calls.
 
         Parameters
@@ -287,7 +288,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
 @never_cached
 def dp_mic_regression(
     X: TableLike,
-    y: ColumnLike,
+    y: BesideTable,
     *,
     epsilon: float,
     bounds: Ranges | FromData | None = None,
@@ -331,7 +332,7 @@ def dp_mic_regression(
 @never_cached
 def dp_mic_classif(
     X: TableLike,
-    y: ColumnLike,
+    y: BesideTable,
     *,
     epsilon: float,
     bounds: Ranges | FromData | None = None,

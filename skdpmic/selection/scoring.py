@@ -7,7 +7,7 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.texts import in_short
-from skdpmic._utils.typing import ColumnLike, Floats, TableLike
+from skdpmic._utils.typing import BesideTable, Floats, TableLike
 from skdpmic.planning.chances import excess_of_noise, share_found
 from skdpmic.planning.plan import Request, checked, plan_of_fit, scores_of
 from skdpmic.planning.rows import ReleasePlan
@@ -38,9 +38,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def fit(
         self,
         X: TableLike,
-        y: ColumnLike,
-        groups: ColumnLike | None = None,
-        sample_weight: ColumnLike | None = None,
+        y: BesideTable,
+        groups: BesideTable | None = None,
+        sample_weight: BesideTable | None = None,
     ) -> Self:
         """Score every feature against the target, and keep what is released with noise.
 
@@ -49,12 +49,15 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
             One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
             and `categories` say; missing values have their own bin, and are never an error. Dataframes may be of
-            any library that narwhals knows or that has the Arrow protocol; of a LazyFrame of Polars, whose rows must
-            always come in the same order, only some are in memory at a time. Masked arrays are refused, as their hidden
-            values would be read.
+            any library that narwhals knows. What has ``__arrow_c_stream__``, such as a relation of DuckDB or a
+            RecordBatchReader, is read whole and once, by pyarrow or Polars; its schema says what columns hold. Of a
+            LazyFrame of Polars, whose rows must always come in the same order, only some are in memory at a time.
+            Masked arrays are refused, as their hidden values would be read.
         y : array-like of shape (n_samples,)
             The target, without missing values: numbers or dates within `target_bounds` (clipped otherwise), or labels
-            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows.
+            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows. y, `groups` and
+            `sample_weight` may also be a dataframe, LazyFrame or Arrow stream of one column, or an Arrow array, with
+            the rows in the order of those of X, which a query guarantees only if it sorts them.
         groups : array-like of shape (n_samples,), default=None
             The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
             hashable, and none of them missing. X must then be in memory.

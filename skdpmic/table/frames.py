@@ -5,6 +5,7 @@ A table gives its columns one at a time, and is never made an array of objects.
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -14,9 +15,9 @@ from sklearn import config_context
 from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import read_by_engine, without_data
-from skdpmic._utils.readable import as_objects, check_names, refuse_masked
+from skdpmic._utils.readable import as_objects, check_names, is_dask_collection, refuse_masked
 from skdpmic.table.dates import NUMBERS
-from skdpmic.table.values import declared_labels, kind_of
+from skdpmic.table.values import as_numpy_reads, declared_labels, kind_of
 
 
 class Table(NamedTuple):
@@ -66,6 +67,7 @@ def open_table(X, reader, *, takes_text=False, least=0):
     if sparse.issparse(X):
         X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc")
         return Table(*X.shape, None, partial(_column_of_sparse, X), is_sparse=True, native=X)
+    refuse_remote(X, "X")
     X = without_data(np.asarray, as_objects(X))
     kind = X.dtype.kind
     if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
@@ -126,15 +128,37 @@ def is_frame(X):
 def as_frame(X, name="X"):
     """A dataframe of narwhals, in memory."""
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
-    if nw.dependencies.is_into_dataframe(X):
-        check_names(X)
-        return nw.from_native(X, eager_only=True)
-    for backend in ("pyarrow", "polars", "pandas"):
+    if not nw.dependencies.is_into_dataframe(X):
+        X = _by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))
+    check_names(X)
+    return nw.from_native(X, eager_only=True)
+
+
+def in_memory(X):
+    """A dataframe, or a stream of one, to be read as often as needed; other tables as they are."""
+    return as_frame(X).to_native() if is_frame(X) else X
+
+
+def _by_library(name, **readers):
+    """A stream of Arrow, read by a library that takes all types from the schema, whatever the values are."""
+    for library, read in readers.items():
         try:
-            return read_by_engine(name, nw.DataFrame.from_arrow, X, backend=backend)
+            return read_by_engine(name, read, import_module(library))
         except ImportError:
             continue
-    raise TypeError("X must be read through pyarrow, polars or pandas, and none of them is installed.")
+    raise ImportError(f"{name} is a stream of Arrow, read with pyarrow or Polars: pip install pyarrow")
+
+
+def refuse_remote(data, name):
+    """Raise if a table or a column is not in memory, and its library gives it in none of the ways known here."""
+    is_table = any(hasattr(type(data), method) for method in ("schema", "to_table", "to_pandas", "__arrow_c_array__"))
+    if is_table and not hasattr(data, "__array__"):
+        raise TypeError(
+            f"{name} must be array-like, a dataframe, a LazyFrame of Polars or a dask collection, or have "
+            f"__arrow_c_stream__, got {type(data).__name__}. What fits in memory can be read whole beforehand, as "
+            ".collect(), .to_table() or .to_arrow() of other libraries do; other tables are counted some rows at a "
+            "time, by skdpmic.counting.count_stream."
+        )
 
 
 def declared_by_name(X):
@@ -178,6 +202,13 @@ def in_library_of(frame, container):
     return frame.to_polars() if wanted.is_polars() else frame.to_pandas()
 
 
+def with_zeros(frame, kept, names):
+    """A native dataframe with these names: the columns of another one where they were kept, zeros elsewhere."""
+    columns = frame.iter_columns()
+    every = [next(columns) if is_kept else nw.lit(0.0) for is_kept in kept]
+    return frame.select(column.alias(name) for column, name in zip(every, names, strict=True)).to_native()
+
+
 def columns_by_columns(matrix, frame):
     """A matrix of all columns of a dataframe by all of them, as a dataframe of the same library.
 
@@ -189,3 +220,45 @@ def columns_by_columns(matrix, frame):
         return namespace.DataFrame(matrix, index=names, columns=names)
     values = dict(zip(frame.columns, np.ascontiguousarray(matrix.T), strict=True))
     return nw.from_dict(values, backend=namespace).to_native()
+
+
+# --- Columns beside a table -------------------------------------------------------------------------------------------
+
+
+def as_column(values, name):
+    """A target, groups or weights as numpy reads them, of what holds one column: a dataframe, a stream, Arrow's array.
+
+    Other array-likes are left as they are.
+    """
+    if isinstance(values, np.ndarray) or is_dask_collection(values) or sparse.issparse(values):
+        return values
+    values = read_by_engine(name, values.collect) if is_lazy(values) else values
+    if nw.dependencies.is_into_dataframe(values):
+        frame = nw.from_native(values, eager_only=True)
+        _check_one_column(frame.shape, name)
+        return as_numpy_reads(frame[:, 0])
+    if nw.dependencies.is_into_series(values):
+        return as_numpy_reads(nw.from_native(values, series_only=True))
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        chunks = values if hasattr(values, "__arrow_c_stream__") else [values]
+        column = _by_library(
+            name,
+            pyarrow=lambda pyarrow: pyarrow.chunked_array(chunks),
+            polars=lambda polars: polars.Series(values),
+        )
+        series = nw.from_native(column, series_only=True)
+        return as_numpy_reads(_only_field(series, name) if series.dtype == nw.Struct else series)
+    refuse_remote(values, name)
+    return values
+
+
+def _only_field(series, name):
+    """The column of a table, which is a column of records to the protocol of Arrow."""
+    names = [field.name for field in series.dtype.fields]
+    _check_one_column((len(series), len(names)), name)
+    return series.struct.field(names[0])
+
+
+def _check_one_column(shape, name):
+    if shape[1] != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {shape} instead.")

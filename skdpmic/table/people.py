@@ -13,6 +13,7 @@ import numpy as np
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
+from skdpmic.table.frames import as_column
 
 _AT_LEAST = 4  # persons, as of records where each is one
 _SORTED_KINDS = frozenset("biufSUmM")  # of dtypes
@@ -111,6 +112,7 @@ def _as_labels(groups):
     if is_dask_collection(groups):
         raise TypeError("groups must be in memory, got a dask collection.")
     refuse_masked(groups, "groups")
+    groups = as_column(groups, "groups")
     n_dimensions = len(getattr(groups, "shape", (None,)))
     is_array, is_text = hasattr(groups, "__array__"), isinstance(groups, str | bytes)
     if n_dimensions != 1 or is_text or not (is_array or isinstance(groups, Sequence)):

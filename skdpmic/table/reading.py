@@ -130,14 +130,25 @@ def read_columns(table, axes):
     """
     if table.values is not None and all(map(_leaves_numbers, axes)):
         return table.values.T, axes
-    refuse_other_kinds(table, dict(enumerate(axes)))
     if table.is_sparse and None not in axes:  # its values were checked, and it is not to be made dense as a whole
+        refuse_other_kinds(table, dict(enumerate(axes)))
         return Columns([partial(_place, table, j, axis) for j, axis in enumerate(axes)], table.n_samples), axes
-    columns = [_read(table, j, axis) for j, axis in enumerate(axes)]
+    columns = read_values(table, axes)
     if None in axes:
         columns, axes = zip(*map(_with_axis, columns, axes), strict=True)
     makers = [partial(axis.place, column) for axis, column in zip(axes, columns, strict=True)]
     return Columns(makers, table.n_samples), list(axes)
+
+
+def read_values(table, axes):
+    """The values of each column before an axis places them: numbers, or codes of labels.
+
+    Returns
+    -------
+    list of ndarrays of shape (n_samples,)
+    """
+    refuse_other_kinds(table, dict(enumerate(axes)))
+    return [_read(table, j, axis) for j, axis in enumerate(axes)]
 
 
 def _leaves_numbers(axis):

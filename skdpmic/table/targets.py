@@ -10,10 +10,11 @@ from sklearn.utils import check_X_y
 
 from skdpmic._utils.arguments import check_shares
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import as_objects, refuse_masked
+from skdpmic._utils.readable import abbreviated, as_objects, refuse_masked
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.dates import NUMBERS
+from skdpmic.table.frames import as_column
 from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kind_of, plain_number
 
@@ -104,7 +105,7 @@ def make_target(y, n_samples, axis, classes, reader):
         The estimator that errors name.
     """
     refuse_masked(y, "y")
-    rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(y) if y is not None else None
+    rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(as_column(y, "y")) if y is not None else None
     with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
         _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=reader)
     if classes is not None:
@@ -149,6 +150,9 @@ def _of_classes(y, classes):
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
     codes = _codes_of_objects(y.astype(object), labels) if y.dtype.kind in "OT" else _codes_of_array(y, labels)
+    if (codes < 0).any():
+        public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
+        raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")
     return ClassTarget(codes, max(len(labels), 2))
 
 
@@ -160,29 +164,24 @@ def _labels_of_data(y):
 
 
 def _codes_of_array(y, labels):
+    """The number of each label, -1 if there is none."""
     if kind_of(labels) != kind_of(y):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
-    if not np.array_equal(labels[codes], y):
-        raise ValueError(_OTHER_LABEL)
-    return codes
+    return np.where(labels[codes] == y, codes, -1)
 
 
 def _codes_of_objects(y, labels):
-    """The number of each label, found by itself: in an array of one type, a float would make floats of all."""
+    """The same of objects, each found by itself: in an array of one type, a float would make floats of all."""
     kind = kind_of(labels)
     if not are_labels(y, kind):
         raise ValueError(_NO_CLASSES)
     code_of = {label: code for code, label in enumerate(labels.tolist())}
     given = map(plain_number, y) if kind == NUMBERS else y.tolist()
-    codes = without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
-    if (codes < 0).any():
-        raise ValueError(_OTHER_LABEL)
-    return codes
+    return without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
 
 
 _NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
-_OTHER_LABEL = "y must hold only labels that are in classes, got at least one other label."
 
 
 def _of_own_type(labels):

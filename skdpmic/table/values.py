@@ -57,7 +57,7 @@ def declared_labels(column):
         return (0.0, 1.0) if column.dtype.kind == "b" else None
     if column.dtype == nw.Boolean:
         return (0.0, 1.0)
-    return tuple(column.dtype.categories) if _is_enum_of_polars(column) else None
+    return tuple(column.dtype.categories) or None if _is_enum_of_polars(column) else None
 
 
 def _is_enum_of_polars(column):
@@ -96,7 +96,9 @@ def as_numbers(column, of, name):
     if kind in (TEXT, BYTES) and NUMBERS in of:
         values = values.astype(object)
     elif kind not in of:
-        raise ValueError(_refusal(of, name))
+        if not is_empty(column):
+            raise ValueError(_refusal(of, name))
+        return np.full(len(values), np.nan)  # whose type says nothing
     if values.dtype.kind in "mM":
         return seconds(values)
     if values.dtype.kind == "O":
@@ -250,6 +252,13 @@ def _codes_of_arrow(array, labels):
     codes = compute.fill_null(compute.index_in(array, value_set=pyarrow.array(labels, type=array.type)), n_labels)
     codes = compute.if_else(compute.is_null(array), pyarrow.scalar(n_labels + 1, codes.type), codes)
     return codes.to_numpy().astype(np.uint32)
+
+
+def as_numpy_reads(series):
+    """A native column of a type that numpy has: not of decimals, as sums of integers are in some engines."""
+    if isinstance(series.dtype, nw.Decimal):
+        series = series.cast(nw.Float64)
+    return decoded(series.to_native()) if series.implementation.is_pyarrow() else series.to_native()
 
 
 def decoded(array):

@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
+from skdpmic.table.frames import as_column
 
 WEIGHT_UNITS = 256  # equal parts of `max_weight`, to which weights are rounded, so that their sums are exact
 USUAL_MEAN = 0.25  # of survey weights, as a share of the largest one, where nothing is known of it
@@ -52,7 +53,7 @@ def check_weights(sample_weight, n_samples):
     if is_dask_collection(sample_weight):
         raise TypeError("sample_weight must be in memory where X is, got a dask collection.")
     refuse_masked(sample_weight, "sample_weight")
-    weights = _as_floats(as_objects(sample_weight))
+    weights = _as_floats(as_objects(as_column(sample_weight, "sample_weight")))
     if weights.shape != (n_samples,):
         raise ValueError(f"sample_weight must have a weight for each row of X, {n_samples}, got shape {weights.shape}.")
     if not (np.isfinite(weights) & (weights >= 0)).all():

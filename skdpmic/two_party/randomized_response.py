@@ -25,7 +25,7 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import Expense, run
 from skdpmic.table.axes import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import as_frame, is_frame, note_columns, open_table
+from skdpmic.table.frames import as_frame, in_memory, is_frame, note_columns, open_table
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, placed, to_arrow
@@ -148,7 +148,7 @@ class RandomizedResponse(
         with rollback_on_error(self):
             self._check_parameters()
             self._reset()
-            X = as_frame(X).to_native() if is_frame(X) else X
+            X = in_memory(X)
             facts = PublicFacts(self.bounds, self.categories)
             table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
             note_columns(self, table)

@@ -16,7 +16,7 @@ from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
-from skdpmic._utils.typing import ColumnLike, Floats, RandomState, Range
+from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
@@ -123,7 +123,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
     ([2, 1], True)
     """
 
-    def fit(self, reports: Any, y: ColumnLike) -> Self:
+    def fit(self, reports: Any, y: BesideTable) -> Self:
         """Score every reported feature against the target.
 
         Parameters

@@ -231,6 +231,8 @@ TARGETS = {
     "pandas": lambda: pandas.Series(with_secret()),
     "polars": lambda: polars.Series(list(map(str, with_secret()))),
     "lazy": lambda: failing_lazy_frame().select("a"),
+    "stream of text": lambda: pyarrow_table(list(map(str, with_secret()))).select(["a"]).to_reader(),
+    "stream, failing": FailingStream,
     "a date": lambda: with_secret(np.datetime64(f"{SECRET}-01-01")),
     "bytes": lambda: with_secret(TEXT.encode()),
     "a list in it": lambda: with_secret([TEXT]),
@@ -291,9 +293,10 @@ class FailsToCompare:
         lambda: [FailsToCompare() for _ in range(N)],
         lambda: np.array([*range(N - 1), {TEXT}], dtype=object),
         lambda: failing_lazy_frame().select("a"),
+        FailingStream,
         lambda: TEXT,
     ],
-    ids=["a list", "not hashable", "own words", "own comparison", "a set", "lazy", "text"],
+    ids=["a list", "not hashable", "own words", "own comparison", "a set", "lazy", "stream", "text"],
 )
 def test_labels_of_people_that_cannot_be_compared_are_refused_without_a_word_of_them(groups):
     refuses(lambda groups: DPMICScorer(**PUBLIC, max_rows_per_group=1).fit(X, SHARES, groups=groups), groups())

@@ -94,3 +94,15 @@ def write_files(frame, folder):
     """The table as several files of Parquet, the second of one row."""
     for i, (first, last) in enumerate([(0, 300), (300, 301), (301, N)]):
         frame[first:last].write_parquet(folder / f"{i}.parquet")
+
+
+_CONNECTIONS = []  # which older versions of DuckDB close as soon as nothing but a relation needs them
+
+
+def relation(query, **tables):
+    """What DuckDB gives for a query."""
+    connection = pytest.importorskip("duckdb").connect()
+    _CONNECTIONS.append(connection)
+    for name, table in tables.items():
+        connection.register(name, table)
+    return connection.sql(query)

@@ -198,6 +198,18 @@ def test_collections_that_do_not_fit_together_are_refused():
     assert not hasattr(scorer, "n_features_in_")
 
 
+def test_a_label_that_is_none_of_the_classes_is_not_told_by_workers_but_the_classes_are():
+    array, X = pytest.importorskip("dask.array"), table()[0]
+    y = np.where(np.arange(N) % 2, "ill", "well").astype(object)
+    y[3] = "patient 8675309"
+    scorer = DPMICScorer(B=20, bounds=(0, 1), classes=["well", "ill"])
+    with pytest.raises(
+        ValueError, match=r"that are in classes, \['ill', 'well'\], got at least one other label\.$"
+    ) as caught:
+        scorer.fit(array.from_array(X, chunks=(200, D)), array.from_array(y, chunks=200))
+    assert "8675309" not in str(caught.value)
+
+
 # --- Dask, on a cluster ---------------------------------------------------------------------------------------------
 
 

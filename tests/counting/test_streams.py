@@ -11,7 +11,7 @@ import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, count_stream, streams
-from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, relation, write_files
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -24,18 +24,6 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parquet")
     write_files(of_target(mixed_table()), folder)
     return folder
-
-
-_CONNECTIONS = []  # which older versions of DuckDB close as soon as nothing but a relation needs them
-
-
-def relation(query, **tables):
-    """What DuckDB gives for a query."""
-    connection = pytest.importorskip("duckdb").connect()
-    _CONNECTIONS.append(connection)
-    for name, table in tables.items():
-        connection.register(name, table)
-    return connection.sql(query)
 
 
 def dataset(folder):
@@ -288,6 +276,17 @@ def test_what_an_engine_says_when_it_fails_is_not_repeated(engine):
     with pytest.raises(Exception, match="8675309"):  # it does, where it is asked
         for _ in pyarrow.RecordBatchReader.from_stream(getattr(FAILING[engine](), "collect", FAILING[engine])()):
             pass
+
+
+@each("stream", [pyarrow.Table.to_reader, polars.from_arrow, lambda table: [table], lambda table: table.to_pandas()])
+def test_a_label_that_is_none_of_the_classes_is_not_told_but_they_are(stream):
+    table = small(y=["well", "ill", SECRET])
+    empty = RangeGridSketch(bounds={"a": (0, 1)}, categories={"b": ["u", "v"]}, classes=["well", "ill"], B=8)
+    with pytest.raises(
+        ValueError, match=r"that are in classes, \['ill', 'well'\], got at least one other label\.$"
+    ) as caught:
+        count_stream(empty, stream(table), target="y")
+    assert "8675309" not in str(caught.value)
 
 
 def test_errors_of_a_python_iterable_are_its_own():

@@ -193,6 +193,35 @@ def test_a_label_outside_classes_is_not_quoted(secret):
     assert "8675309" not in str(caught.value)
 
 
+def test_a_label_outside_classes_is_told_which_classes_there_are_and_nothing_of_the_data():
+    """Whichever it is, and however many there are, and however y holds them."""
+    messages = set()
+    for others in (["patient 8675309"], ["x"] * 9):
+        labels = np.array(["b", "a", "c"] * (N // 3 + 1))[:N].astype(object)
+        labels[: len(others)] = others
+        for y in (labels, labels.astype(str), labels.tolist()):
+            with pytest.raises(ValueError, match="y must hold only labels") as caught:
+                DPMICSelector(1, bounds=(0, 1), classes=["c", "a", "b"]).fit(X, y)
+            messages.add(str(caught.value))
+    assert messages == {"y must hold only labels that are in classes, ['a', 'b', 'c'], got at least one other label."}
+
+
+def test_of_many_classes_the_first_are_told():
+    y = np.full(N, 8675309)
+    with pytest.raises(ValueError, match=r"in classes, \[0, 1, 2, .*, 18, 19\] and 80 more, got at least") as caught:
+        DPMICSelector(1, bounds=(0, 1), classes=range(100)).fit(X, y)
+    assert "8675309" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_classes_that_are_read_from_the_data_are_not_told():
+    """Integers that floats cannot hold are none of the labels that were read as floats."""
+    y = [0.5, 8675309, 2**60 + 1] * (N // 3 + 1)
+    with pytest.raises(ValueError, match=r"^y must hold only labels that are in classes, got at least one") as caught:
+        DPMICSelector(1, bounds=(0, 1), classes="data").fit(X, y[:N])
+    assert "8675309" not in str(caught.value)
+
+
 def test_labels_of_mixed_types_are_refused_without_quoting_them():
     y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
     with pytest.raises(ValueError, match="y must hold labels of the type of those in classes") as caught:

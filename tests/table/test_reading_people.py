@@ -172,7 +172,6 @@ WRONG = {
     "a dict": (dict.fromkeys(range(5)), "array-like of shape .*, got dict"),
     "an iterator": (iter(range(5)), "array-like of shape .*, got range_iterator"),
     "a column": (np.arange(5)[:, None], "array-like of shape .*, got 2 dimensions"),
-    "a dataframe": (pd.DataFrame({"person": range(5)}), "array-like of shape .*, got 2 dimensions"),
     "a scalar array": (np.array(5), "array-like of shape .*, got 0 dimensions"),
     "too few": (range(4), "a label for each row of X, got 4 labels for 5 rows"),
     "too many": (range(6), "a label for each row of X, got 6 labels for 5 rows"),
@@ -185,6 +184,14 @@ def test_what_is_no_column_of_labels_is_refused(name):
     groups, message = WRONG[name]
     with pytest.raises(ValueError, match=f"groups must (be|hold) {message}"):
         read_people(groups, 2, 5)
+
+
+def test_a_dataframe_of_one_column_is_a_column_and_one_of_several_is_none():
+    expected = read_people(["a", "b", "c", "d", "a"], 2, 5).persons.tolist()
+    frame = pd.DataFrame({"person": ["a", "b", "c", "d", "a"]})
+    assert read_people(frame, 2, 5).persons.tolist() == expected
+    with pytest.raises(ValueError, match=r"groups should be a 1d array, got an array of shape \(5, 2\) instead"):
+        read_people(frame.assign(also=1), 2, 5)
 
 
 def test_labels_that_cannot_be_compared_are_refused_without_being_told():

@@ -178,7 +178,7 @@ def _read_columns(X, categories):
     """The columns of numbers or dates by name or number, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
-    X = as_objects(X)
+    X = X if is_frame(X) else as_objects(X)
     is_table = is_frame(X) or np.ndim(X) != 1
     if is_table:
         table = open_table(X, "private_bounds", takes_text=categories is not None, least=_MIN_SAMPLES)
