@@ -11,6 +11,7 @@ Run it with ``python examples/complementary_columns.py``, which saves the pictur
 ``complementary_columns.png``.
 """
 
+import warnings
 from functools import lru_cache
 
 import matplotlib.pyplot as plt
@@ -67,8 +68,10 @@ for criterion in ("single", "auto"):
 # %%
 # By ε, and beside what can be had without privacy
 # ------------------------------------------------
-# Twenty fits for each ε; a line is their mean, and a band its standard error, twice either way.
+# Twenty fits for each ε; a line is their mean, and a band its standard error, twice either way. With the least budget,
+# every fit warns that noise is too large to find much, which is to be seen here.
 
+warnings.filterwarnings("ignore", "noise will exceed the signal", UserWarning)
 epsilons, n_fits = (0.3, 1, 3, 10), 20
 figure, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
 styles = {"single": ("black", "s", "--"), "joint": ("#56b4e9", "^", "-."), "auto": ("#0b5394", "o", "-")}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 GALLERY = (
@@ -36,7 +37,8 @@ def run(tmp_path, monkeypatch, capsys):
         backend = matplotlib.get_backend()
         pyplot.switch_backend("Agg")
         pyplot.close("all")  # of what tests of other files drew
-        with warnings.catch_warnings():
+        # Threads of scikit-learn's models wait for one another, which takes long where other tests run.
+        with warnings.catch_warnings(), threadpool_limits(1):
             names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
         assert axes
