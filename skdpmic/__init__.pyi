@@ -1,8 +1,11 @@
 from . import causal, correlation, counting, datasets, plotting, two_party
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
+from .codebook.codebook import Codebook
 from .planning.plan import plan_release
+from .preprocessing.public_encoder import PublicEncoder
 from .release.bounds.learnt_bounds import private_bounds
+from .release.summary.private_summary import private_summary
 from .search.cost_of_searches import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.private_score import private_score
@@ -20,11 +23,13 @@ __version__: str
 __all__ = [
     "BudgetError",
     "BudgetLedger",
+    "Codebook",
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
     "PrivateGridSearch",
     "PrivateSelectKBest",
+    "PublicEncoder",
     "causal",
     "characteristic_matrix",
     "correlation",
@@ -41,6 +46,7 @@ __all__ = [
     "plotting",
     "private_bounds",
     "private_score",
+    "private_summary",
     "search_cost",
     "two_party",
 ]

@@ -83,6 +83,10 @@ PARTS, SCORER, REPORTS = (
 )
 COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
 
+MOVES, SUMMARY = "privacy/test_moves.py", "release/test_private_summary.py"
+OF_MOVES = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
+TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
+
 MUTANTS = [
     # --- Sensitivity, in grid steps
     Mutant("Measure.steps", "self.rounding_error(shape)", "0", f"{FIT_SCALE}[continuous-laplace-fit]"),
@@ -395,8 +399,9 @@ MUTANTS = [
            f"{BY_ITSELF}::test_no_record_moves_another_to_another_stratum[list]"),
     Mutant("as_objects", "isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values)))",
            "False", f"{BY_ITSELF}::test_rows_may_be_arrays_of_dates"),
-    Mutant("make_target", "as_objects(y)", "y", f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[list]"),
-    Mutant("incremental._in_memory", "as_objects(column)", "column",
+    Mutant("make_target", 'as_objects(as_column(y, "y"))', 'as_column(y, "y")',
+           f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[list]"),
+    Mutant("incremental._as_array", "as_objects(as_column(column, name))", "as_column(column, name)",
            f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[lazy]"),
     Mutant("open_table", "as_objects(X)", "X", f"{BY_ITSELF}::test_the_unit_of_one_date_of_a_feature_changes_no_score"),
     Mutant("_floats", "present.astype", "lambda kind: np.array(present.tolist()).astype(kind)",
@@ -419,8 +424,17 @@ MUTANTS = [
            "table/test_axes.py::test_a_missing_value_is_no_label[nan]"),
     Mutant("as_frame", "read_by_engine(name, X.collect)", "X.collect()", "_utils/test_canary.py::"
            "test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it[ranks-lazy, failing]"),
-    Mutant("as_frame", "read_by_engine(name, nw.DataFrame.from_arrow, X, backend=backend)",
-           "nw.DataFrame.from_arrow(X, backend=backend)", "_utils/test_canary.py::"
+    Mutant("targets._of_classes", '"" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"',
+           'f", {abbreviated(labels.tolist())}"',
+           "selection/test_bad_input.py::test_classes_that_are_read_from_the_data_are_not_told"),
+    Mutant("targets._of_classes", '"" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"',
+           'f", {abbreviated([*labels.tolist(), *set(y[codes < 0])])}"',
+           "selection/test_bad_input.py::"
+           "test_a_label_outside_classes_is_told_which_classes_there_are_and_nothing_of_the_data"),
+    Mutant("IncrementalFitMixin.partial_fit", "X = in_memory(X)", "pass",
+           "table/test_arrow.py::test_chunks_may_be_readers"),
+    Mutant("frames._by_library", "read_by_engine(name, read, import_module(library))", "read(import_module(library))",
+           "_utils/test_canary.py::"
            "test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it[ranks-stream, failing]"),
     Mutant("_merged_where_they_are", 'read_by_engine("X or y", dask.compute, sketches[0])', "dask.compute(sketches[0])",
            "_utils/test_canary.py::"
@@ -734,7 +748,7 @@ MUTANTS = [
            "self.ledger is None and any(estimator.ledger is not None for estimator in private)", "False",
            "search/test_grid_search.py::test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn"),
     # --- What is planned
-    Mutant("plan._least", "values[first]", "values[max(first - 1, 0)]", f"{PLANNED}[request_0]"),
+    Mutant("answers.least", "values[first]", "values[max(first - 1, 0)]", f"{PLANNED}[request_0]"),
     Mutant("planned", "mechanism.margin(CONFIDENCE)", "mechanism.margin(CONFIDENCE) / 1.01",
            "planning/test_plan.py::test_an_error_is_rounded_up_by_less_than_a_digit[request_0]"),
     Mutant("ExponentialTopK.margin", "1 + confidence", "1",
@@ -815,7 +829,7 @@ MUTANTS = [
            "counting/test_streams.py::test_every_engine_gives_the_same_bytes[131072-Polars]"),
     Mutant("read_by_engine", "type(error).__name__", "str(error)",
            "counting/test_streams.py::test_what_an_engine_says_when_it_fails_is_not_repeated[Polars]"),
-    Mutant("_plain", "field + 0.0 if isinstance(field, float) else field", "field",
+    Mutant("axes._plain", "field + 0.0 if isinstance(field, float) else field", "field",
            "counting/test_sketch_bytes.py::test_equal_sketches_have_equal_bytes[here0-there0]"),
     Mutant("generators_seeded", "np.random.set_state(numpys_state)", "pass",
            "search/test_grid_search.py::test_the_global_generators_go_on_as_if_there_had_been_no_fits[False]"),
@@ -959,4 +973,20 @@ MUTANTS = [
            "test_the_variance_of_uniform_values_is_that_of_the_uniform_law_for_any_parts"),
     Mutant("_of_width_1", "2 * float(width)", "float(width)",
            f"{SCORER}::test_covariances_are_in_the_units_of_the_target_or_of_its_bounds"),
+    # --- A private look at a table
+    Mutant("MovesMechanism.for_budget", "n_steps * rows_per_group / exact(epsilon)", "n_steps / exact(epsilon)",
+           OF_MOVES),
+    Mutant("moves._radius", "n_vectors * factorials", "bound", f"{MOVES}::test_radii_have_exactly_the_law_of_the_mixture"),
+    Mutant("moves._radius", "sum(degrees) + 1", "sum(degrees)",
+           f"{MOVES}::test_radii_have_exactly_the_law_of_the_mixture"),
+    Mutant("n_of_signs", "math.comb(size - 1, i - 1)", "math.comb(size, i - 1)",
+           f"{MOVES}::test_vectors_are_counted_by_size_and_by_signs"),
+    Mutant("GaussianCells.for_budget", "2 * len(n_cells) * rows_per_group**2", "len(n_cells) * rows_per_group**2",
+           f"{MOVES}::test_gaussian_noise_spends_rho_on_the_most_that_all_columns_can_move"),
+    Mutant("CellsRelease._pure", "share * exact(self.epsilon)", "exact(self.epsilon)", TWO_PARTS),
+    Mutant("CellsRelease._gaussian", "share * rho", "rho", TWO_PARTS),
+    Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
+    Mutant("private_summary.private_summary", "run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)",
+           "run(expense, draw, ledger=None, random_state=random_state, stacklevel=3)",
+           f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
 ]  # fmt: skip

@@ -1,7 +1,11 @@
 """The pages of the site: their code runs, in order, and prints what is shown; each release says what it leaves open."""
 
+import io
 import os
 import re
+import shlex
+import subprocess
+import sys
 import warnings
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
@@ -9,12 +13,14 @@ from pathlib import Path
 import pytest
 from sklearn import config_context
 
+from skdpmic.command_line.main import main
 from tests.folding import each
 
 DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
-NUMBER = re.compile(r"\d+\.\d+")
-ELAPSED = re.compile(r"\b\d+\.\d s\b")  # not compared
+BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
+COMMAND = "python -m skdpmic "
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)%|(\d+\.\d+)")
+TIME = re.compile(r"\b\d+\.\d s\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")  # not compared
 NOISE = 0.1  # by how much numbers of a block ```output may differ, which are drawn anew: 16 scales of the noise
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
@@ -25,9 +31,13 @@ NEEDED = {
     "how_to/pictures.md": ("matplotlib",),
     "how_to/planning.md": ("matplotlib",),
     "how_to/two_parties.md": ("pyarrow",),
+    "tutorials/command_line.md": ("pyarrow",),
     "tutorials/people.md": ("polars", "pyarrow"),
 }
-PRIVATE_CALL = re.compile(r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(")
+LEFT = {"how_to/describe.md": (".toml",), "tutorials/command_line.md": (".csv", ".toml", ".bak", ".txt")}
+PRIVATE_CALL = re.compile(
+    r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
+)
 SNIPPET = "## What this does not protect\n\n```{include} /_snippets/not_protected.md\n```\n"
 
 
@@ -40,21 +50,25 @@ def show_warning(message, category, *args, **kwargs):
 
 
 def check_printed(printed, kind, shown):
-    printed, shown = (ELAPSED.sub("# s", text) for text in (printed, shown))
+    printed, shown = (TIME.sub("# s", text) for text in (printed, shown))
     if "\n...\n" in shown:
         assert OutputChecker().check_output(shown, printed, ELLIPSIS), printed
     elif kind == "output":
         assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
-        numbers = [[float(number) for number in NUMBER.findall(text)] for text in (printed, shown)]
-        assert numbers[0] == pytest.approx(numbers[1], abs=NOISE)
+        assert numbers(printed) == pytest.approx(numbers(shown), abs=NOISE)
     elif "Warning: " in shown:  # broken into lines on the page
         assert printed.split() == shown.split()
     else:
         assert printed == shown
 
 
+def numbers(text):
+    """All numbers with a point, and all percentages, as shares."""
+    return [float(percent) / 100 if percent else float(number) for percent, number in NUMBER.findall(text)]
+
+
 def blocks(page, *sections):
-    """The blocks of code of these sections, or of all, each with what it prints: how that is compared, and the text."""
+    """The blocks of code of these sections, or of all, by language, and how what each prints is compared, and that."""
     parts = text_of(page).split("\n## ")
     return BLOCK.findall("\n".join(part for part in parts if not sections or part.partition("\n")[0] in sections))
 
@@ -65,10 +79,45 @@ def run(page, capsys, *sections, warn="always"):
     with config_context(), warnings.catch_warnings():
         warnings.simplefilter(warn)
         warnings.showwarning = show_warning
-        for code, kind, shown in blocks(page, *sections):
-            exec(code, names)
-            check_printed(capsys.readouterr().out, kind, shown)
+        for language, code, kind, shown in blocks(page, *sections):
+            if language == "python":
+                exec(code, names)
+                printed = capsys.readouterr().out
+            elif language == "toml":
+                printed = write_named(code)
+            else:
+                printed = run_in_shell(code, capsys)
+            check_printed(printed, kind, shown)
     return names
+
+
+def write_named(text):
+    """Write a file whose first line names it, as somebody does in an editor."""
+    if name := re.match(r"# (\w+\.toml)\n", text):
+        Path(name[1]).write_text(text, encoding="utf-8")
+    return ""
+
+
+class Agreeing(io.StringIO):
+    """A terminal at which somebody says yes."""
+
+    def isatty(self):
+        return True
+
+    def readline(self):
+        return "y\n"
+
+
+def run_in_shell(code, capsys):
+    """What a terminal shows: commands of this package are run in this process, others in a shell."""
+    if not code.startswith(COMMAND):
+        subprocess.run(["bash", "-euc", code], check=True)
+        return ""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "stdin", Agreeing())
+        assert main(shlex.split(code)[3:]) == 0
+    printed = capsys.readouterr()
+    return printed.err.replace("[y/N] ", "[y/N] y\n") + printed.out
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_PARTS])
@@ -80,14 +129,14 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
     names = run(page, capsys)
-    assert all(name.endswith(".db") for name in os.listdir())  # ledgers
+    assert all(name.endswith((".db", *LEFT.get(page, ()))) for name in os.listdir())  # ledgers
     if page == "how_to/planning.md":
         assert names["display"].frequencies.shape == (7, 30)
 
 
 @each("page", PAGES)
 def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
-    if any(PRIVATE_CALL.search(code) for code, *_ in blocks(page)):
+    if any(PRIVATE_CALL.search(code) for _, code, *_ in blocks(page)):
         assert SNIPPET in text_of(page)
 
 

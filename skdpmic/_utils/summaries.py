@@ -299,15 +299,15 @@ def _protected(terms):
 # --- HTML -----------------------------------------------------------------------------------------------------------
 
 
-def as_html(shown):
+def as_html(shown, title="What was released, and what it cost"):
     """The HTML of what is shown."""
     broken = "".join(f'<p class="broken">No privacy: {html.escape(reason)}.</p>' for reason in shown.broken)
     facts = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in shown.facts
     )
     return (
-        f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>What was released, and what it '
-        f"cost</summary>{broken}<table><tbody>{facts}</tbody></table>{_table(shown)}</details></div>"
+        f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>{title}</summary>'
+        f"{broken}<table><tbody>{facts}</tbody></table>{_table(shown)}</details></div>"
     )
 
 

@@ -2,17 +2,17 @@
 
 import math
 import numbers
-from bisect import bisect_left
 from collections.abc import Callable
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic.budget.filters import round_up
+from skdpmic.planning.answers import epsilons, least, rounded_up, sizes
 from skdpmic.planning.chances import JOINT, check_signal, share_found
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
+from skdpmic.planning.summary_plan import planned_summaries
 from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
 from skdpmic.privacy.parameters import check_delta, check_epsilon
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
@@ -25,7 +25,6 @@ SMALLEST_ERROR = 1e-6
 _LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
 CONFIDENCE = 0.95  # that the noise is no larger than the error
 _CORRECTION = "miller-madow"  # as in the estimators
-_UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
 
 
 class Request(NamedTuple):
@@ -93,17 +92,6 @@ def checked(request):
     return request._replace(**{name: int(value) for name, value in whole.items()})
 
 
-@cache
-def _epsilons():
-    """All answers, which have three digits, ascending."""
-    return [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
-
-
-@cache
-def _sizes():
-    return [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
-
-
 def plan_release(
     *,
     n_samples: int | None = None,
@@ -116,6 +104,7 @@ def plan_release(
     max_rows_per_group: int | None = None,
     mean_weight: float | None = None,
     signal: Literal["strong", "typical", "weak"] = "weak",
+    release: Literal["features", "summary"] = "features",
 ) -> ReleasePlan:
     """What a release will cost, how many records it needs, or how much noise it will have, before there is data.
 
@@ -151,6 +140,10 @@ def plan_release(
         What `found` assumes of the scores: that they are as large, and fall as fast, as on the third of 25 public
         tables in which the best features are the hardest to find ("weak"), on all of these, or on the third in which
         they are the easiest. The noise does not depend on it.
+    release : {"features", "summary"}, default="features"
+        What is to be published: scores or names of features; or a :func:`private_summary` of a table with `n_features`
+        columns, whose `error` is half the width of the intervals for the shares that are missing, clipped or unknown,
+        all of them at once. That has no target, so `k`, `n_classes` and `mean_weight` are None.
 
     Returns
     -------
@@ -193,14 +186,24 @@ def plan_release(
     ('names', 'mtv_r', 0.141)
     >>> all(row.error <= 0.1 for row in plan)
     True
+
+    How far off are the shares of a private look at 10 columns of 10,000 people?
+
+    >>> plan_release(n_samples=10_000, n_features=10, epsilon=0.1, release="summary")[0].error
+    0.0624
     """
     public = (n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight, signal)
     request = checked(Request(*public))
-    rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
+    if release not in ("features", "summary"):
+        raise ValueError(f"release must be 'features' or 'summary', got {release!r}.")
+    if release == "summary":
+        rows = planned_summaries(request)
+    else:
+        rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
-            f"no release meets error={error!r} with up to {_sizes()[-1]:,} samples, or an epsilon up to "
-            f"{_epsilons()[-1]:,.0f}."
+            f"no release meets error={error!r} with up to {sizes()[-1]:,} samples, or an epsilon up to "
+            f"{epsilons()[-1]:,.0f}."
         )
     once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
     cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
@@ -259,9 +262,9 @@ class _Option(NamedTuple):
         request = self.request
         epsilon, n_samples = request.epsilon, request.n_samples
         if epsilon is None:
-            epsilon = _least(_epsilons(), lambda epsilon: self.meets(epsilon, n_samples))
+            epsilon = least(epsilons(), lambda epsilon: self.meets(epsilon, n_samples))
         elif n_samples is None:
-            n_samples = _least(_sizes(), lambda n_samples: self.meets(epsilon, n_samples))
+            n_samples = least(sizes(), lambda n_samples: self.meets(epsilon, n_samples))
         if epsilon is None or n_samples is None:
             return None
         release, measure = self._at(epsilon, n_samples)
@@ -336,7 +339,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=_rounded_up(mechanism.margin(CONFIDENCE) / factor) if error is None else error,
+        error=rounded_up(mechanism.margin(CONFIDENCE) / factor) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),
@@ -362,14 +365,3 @@ def scores_of(release, statistic):
 def _mechanism(release, measure, shape):
     """The noise that a fit would have."""
     return release.mechanism(measure if isinstance(release, NoisyTables) else _Unprepared(measure), shape)
-
-
-def _least(values, meets):
-    """The least of ascending `values` that meets what is asked for, as all above it then do; None if none does."""
-    first = bisect_left(values, True, key=meets)
-    return values[first] if first < len(values) else None
-
-
-def _rounded_up(number):
-    """To three digits."""
-    return float(_UPWARDS.create_decimal(Decimal(number)))

@@ -13,10 +13,11 @@ class PlannedRelease(NamedTuple):
 
     Attributes
     ----------
-    release : {"scores", "names"}
+    release : {"scores", "names", "summary"}
     mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
         The last three are for ``release="names"``: without `delta`, without it by joint scores, with `delta`.
     statistic : str
+        "shares" of a summary.
     epsilon, delta : float
         What is spent.
     n_samples, n_features : int
@@ -24,7 +25,7 @@ class PlannedRelease(NamedTuple):
     error : float
         See :func:`plan_release`; NaN with "geometric", whose noise is on counts.
     noise_scale : float
-        What a fitted estimator has as `noise_scale_`.
+        What a fitted estimator has as `noise_scale_`; of a summary, as a share of the records.
     found : float
         Share of the best k features that is found, if scores fall as is assumed; NaN without an assumption. See
         :func:`plan_release`.

@@ -1,3 +1,4 @@
+from .column_shares import SummaryDisplay
 from .gaps import GapsDisplay
 from .graphs import GraphDisplay
 from .ledgers import LedgerDisplay
@@ -14,4 +15,5 @@ __all__ = [
     "PlanDisplay",
     "ScoresDisplay",
     "StabilityDisplay",
+    "SummaryDisplay",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from skdpmic._utils.texts import shortened
 
@@ -30,15 +30,15 @@ class Display:
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
-    def _end(self, title: str | None = None) -> Self:
-        """Write the title, and a legend: below the axes in a new figure, in others where there is room."""
+    def _end(self, title: str | None = None, **place: Any) -> Self:
+        """Write the title, and a legend: below the axes in a new figure, in others in a place, or where it fits."""
         if title is not None:
             self.ax_.set_title(title, fontsize="medium")
         legend = self.ax_.get_legend_handles_labels()
         if legend[1] and self._is_new:
             self.figure_.legend(*legend, loc="outside lower center", ncols=2, fontsize="small", frameon=False)
         elif legend[1]:
-            self.ax_.legend(*legend, loc="best", fontsize="small")
+            self.ax_.legend(*legend, fontsize="small", **place or {"loc": "best"})
         return self
 
 

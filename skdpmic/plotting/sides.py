@@ -74,6 +74,17 @@ def side_of_range(bounds, n_parts, name):
     return _even(axis, n_parts)
 
 
+def texts_of_ends(axis):
+    """The two ends of a range as text, in short, durations with their unit."""
+    lower, *_, upper = (bound for bound in axis.bounds if bound != "log")
+    if axis.of == DATES:
+        first, last = _dates([lower, upper])
+        return first.replace("\n", " "), last.partition("\n")[2] or last  # the same day is written once
+    unit, seconds = _unit_of(axis)
+    first, last = _numbers([lower / seconds, upper / seconds], fewest_digits=4)
+    return first, last if unit is None else f"{last} {unit}"
+
+
 def _even(axis, n_parts):
     """Parts that are equal in the user's own units, which matplotlib writes itself if it can."""
     lower, upper = axis.bounds
@@ -135,9 +146,9 @@ def _round_numbers(lower, upper):
 # --- As text ----------------------------------------------------------------------------------------------------------
 
 
-def _numbers(values):
+def _numbers(values, fewest_digits=3):
     """Numbers as text, with as many digits as distinguish them."""
-    for digits in range(3, 18):
+    for digits in range(fewest_digits, 18):
         texts = [_number(value, digits) for value in values]
         if len(set(texts)) == len(texts):
             break

@@ -49,6 +49,7 @@ def test_whatever_is_run_says_what_it_costs():
     runs = places(lambda node: called(node) == "run")
     assert set(runs) == {
         "release/bounds/learnt_bounds.py",
+        "release/summary/private_summary.py",
         "search/grid_search.py",
         "selection/base.py",
         "selection/private_score.py",

@@ -15,10 +15,12 @@ from sklearn.pipeline import make_pipeline
 import skdpmic
 from skdpmic import (
     BudgetLedger,
+    Codebook,
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
     PrivateSelectKBest,
+    PublicEncoder,
     characteristic_matrix,
     dp_mic_classif,
     mic_e,
@@ -28,6 +30,7 @@ from skdpmic import (
     plan_release,
     private_bounds,
     private_score,
+    private_summary,
     search_cost,
 )
 from skdpmic.causal import PrivatePC
@@ -41,6 +44,7 @@ from skdpmic.plotting import (
     PlanDisplay,
     ScoresDisplay,
     StabilityDisplay,
+    SummaryDisplay,
 )
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
@@ -117,6 +121,19 @@ def functions(ledger: BudgetLedger) -> None:
     dp_mic_classif(X, y, epsilon=1)  # type: ignore[call-arg]
 
 
+def codebooks(frame: Any) -> None:
+    codebook = Codebook({"age": (0, 120), "sex": ["f", "m"], "bp_*": (0, 300)}, groups="patient")
+    assert_type(codebook.target("sex", features=["age"]), dict[str, Any])
+    PrivateSelectKBest(3, epsilon=1, **codebook.target("sex", frame)).fit(**codebook.records(frame, "sex"))
+    assert_type(PublicEncoder(**codebook.features(["age"]), encoding="ordinal").fit(frame), PublicEncoder)
+    assert_type(Codebook.template(frame), str)
+    assert_type(Codebook.read("codebook.toml"), Codebook)
+
+    Codebook(["age"])  # type: ignore[arg-type]
+    PublicEncoder("data")  # type: ignore[call-arg]
+    private_summary(frame, codebook)  # type: ignore[call-arg]
+
+
 def budgets_plans_and_sketches(frame: Any) -> None:
     ledger = BudgetLedger(Path("ledger.db"), epsilon=3)
     assert_type(ledger.spent(), tuple[float, float])
@@ -152,6 +169,9 @@ def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
     assert_type(LedgerDisplay.from_ledger(ledger), LedgerDisplay)
     assert_type(GraphDisplay.from_estimator(PrivatePC()), GraphDisplay)
+    summary = private_summary([], Codebook({"age": (0, 120)}), epsilon=1, ledger=ledger)
+    assert_type(summary.suspicious, list[str])
+    assert_type(SummaryDisplay.from_summary(summary, max_columns=5), SummaryDisplay)
 
     ScoresDisplay.from_estimator()  # type: ignore[call-arg]
     ScoresDisplay.from_estimator(scorer, ax="left")  # type: ignore[arg-type]

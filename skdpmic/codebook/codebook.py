@@ -1,0 +1,392 @@
+"""What is public about every column of a table, written down once."""
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.typing import TableLike
+from skdpmic.codebook.column import ColumnEntry, entry_of
+from skdpmic.codebook.group_columns import checked_groups, labels_of_people
+from skdpmic.codebook.in_words import codebook_as_html
+from skdpmic.codebook.patterns import as_names, check_columns, is_pattern, matches
+from skdpmic.codebook.table_schema import read_table_schema
+from skdpmic.codebook.template import names_of_columns, template_of
+from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse, text_of_file
+from skdpmic.table.frames import as_frame, columns_at, is_frame
+from skdpmic.table.people import check_max_rows
+
+
+class Codebook:
+    """What is public about every column of a table: its range or labels, unit and meaning.
+
+    Written once, from the questionnaire, the law or common knowledge, and never from the data; it is a file that people
+    can review. From it follow the arguments of the estimators, :func:`private_summary` tells whether it suits the data,
+    and columns that it does not describe are never used.
+
+    Parameters
+    ----------
+    columns : dict
+        An entry for each column, by its name. A tuple is a range or knots, as in `bounds`: ``(0, 110)``, ``(0, 1e6,
+        "log")``, ``(10, 20, 25, 30, 60)``, or dates. A list holds labels, as in `categories`. "boolean" stands for
+        yes or no, 1 or 0. "identifier" and "text" are never used. A dict has the fields that a file has, among them
+        `unit` and `description`. In a name, ``*`` stands for any letters and ``?`` for one letter: ``"bp_*": (0,
+        300)`` describes all columns whose names begin so. A name counts before a pattern, and the first pattern
+        before others.
+    groups : str or list of str, default=()
+        The column, or the columns together, that identify the person behind each row, where a person may have several
+        rows. They are never features.
+    max_rows_per_group : int, default=None
+        How many rows count for each person, as in the estimators; only with `groups`, and 1 if it is None.
+    title : str, default=None
+        What the table is.
+
+    Attributes
+    ----------
+    columns : dict of str to ColumnEntry
+        What is said of each name and pattern.
+
+    Raises
+    ------
+    ValueError
+        If an entry is not as described. The error names the column, and of a file the line.
+
+    See Also
+    --------
+    private_summary : A private look at the data, which tells whether a codebook suits it.
+    PublicEncoder : Makes numbers in [0, 1] of columns by what is public about them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdpmic import Codebook, PrivateSelectKBest
+    >>> codebook = Codebook(
+    ...     {"age": (0, 110), "sex": ["f", "m"], "bp_*": (0, 300), "name": "identifier", "death": [0, 1]},
+    ... )
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"age": rng.integers(20, 90, 2000), "sex": "f", "bp_first": rng.normal(120, 20, 2000)})
+    >>> frame = frame.assign(name="?", death=frame["age"] > 70)
+    >>> selector = PrivateSelectKBest(k=1, epsilon=1, **codebook.target("death", features=frame))
+    >>> print(*selector.fit(**codebook.records(frame, "death")).get_feature_names_out())
+    age
+
+    A new one, from names and types alone:
+
+    >>> for line in Codebook.template(frame[["age"]]).strip().splitlines()[-4:]:
+    ...     print(line)
+    [columns.age]
+    type = "number" # or labels, if numbers stand for categories; or identifier
+    range = [] # lowest and highest possible value, such as [0, 120]
+    description = ""
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        *,
+        groups: str | Sequence[str] = (),
+        max_rows_per_group: int | None = None,
+        title: str | None = None,
+    ) -> None:
+        if not isinstance(columns, Mapping) or not all(isinstance(name, str) for name in columns):
+            raise ValueError(f"columns must be a dict by the names of columns, got {columns!r}.")
+        if not columns:
+            raise ValueError("columns must have an entry for at least one column, got none.")
+        if title is not None and not isinstance(title, str):
+            raise ValueError(f"title must be None or a text, got {title!r}.")
+        check_max_rows(max_rows_per_group)
+        self.columns = {name: entry_of(entry, f"column {name!r}") for name, entry in columns.items()}
+        self.groups = checked_groups(groups)
+        if max_rows_per_group is not None and not self.groups:
+            raise ValueError(f"max_rows_per_group must be None without groups, got {max_rows_per_group!r}.")
+        self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
+        self.title = title or None
+        self._patterns = [name for name in self.columns if is_pattern(name)]  # in order, as the first counts
+        self._listed: set[str] = set()  # columns of which it was said that they are ignored
+
+    # --- Files ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def template(cls, frame: TableLike) -> str:
+        """The text of a codebook with blanks to fill in, from the names and the types of columns only.
+
+        Costs no privacy: no value is read, and no labels but those that a person wrote down in a type.
+
+        Parameters
+        ----------
+        frame : dataframe, LazyFrame, schema of Arrow or list of str
+            Of any library that narwhals knows or that has the Arrow protocol. A list holds names without types.
+
+        Returns
+        -------
+        str
+            Write it to a file, fill in the blanks, and read it with :meth:`read`.
+        """
+        return template_of(frame)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """The codebook in a TOML file.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Codebook
+
+        Raises
+        ------
+        ValueError
+            If the file is not as described in ``docs/reference/codebook.md``; the error names the column and its line.
+        OSError
+            If it cannot be read.
+        """
+        return cls.parse(text_of_file(path), os.fspath(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str = "the codebook") -> Self:
+        """The codebook in the text of such a file.
+
+        Parameters
+        ----------
+        text : str
+        source : str, default="the codebook"
+            What errors call the file.
+
+        Returns
+        -------
+        Codebook
+        """
+        fields = parse(text, source)
+        try:
+            return cls(**fields)
+        except ValueError as error:
+            raise error_on_its_line(error, text, source) from None
+
+    @classmethod
+    def from_table_schema(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> Self:
+        """The codebook that follows from a Table Schema of Frictionless (``docs/reference/codebook.md``).
+
+        Parameters
+        ----------
+        source : str, path-like or dict
+            A file, JSON or YAML, or what is in it.
+
+        Returns
+        -------
+        Codebook
+            With :meth:`write` it becomes a file, to be completed there.
+
+        Raises
+        ------
+        ValueError
+            If it is no such schema, or does not say enough of any column.
+        OSError
+            If the file cannot be read.
+        ImportError
+            If frictionless is not installed: ``pip install skdpmic[table-schema]``.
+
+        Warns
+        -----
+        UserWarning
+            If it does not say enough of some columns, which are left out: without a minimum and a maximum of numbers
+            and dates, or an enum of text.
+        """
+        title, columns, left_out = read_table_schema(source)
+        if left_out:
+            warnings.warn(
+                f"columns of which the schema does not say enough are left out: {abbreviated(left_out)}. Numbers and "
+                "dates need a minimum and a maximum, text an enum.",
+                stacklevel=2,
+            )
+        return cls(columns, title=title)
+
+    def to_toml(self) -> str:
+        """The text of a file with this codebook.
+
+        Returns
+        -------
+        str
+        """
+        whole = {
+            "title": self.title,
+            "groups": list(self.groups) or None,
+            "max_rows_per_group": self.max_rows_per_group,
+        }
+        return as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write this codebook to a TOML file, which :meth:`read` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        Path(path).write_text(self.to_toml(), encoding="utf-8", newline="\n")
+
+    # --- For estimators -------------------------------------------------------------------------------------------
+
+    def features(
+        self, features: Iterable[str] | TableLike | None = None, *, target: str | None = None
+    ) -> dict[str, Any]:
+        """What is public about the features: the arguments of :class:`PublicEncoder`.
+
+        Parameters
+        ----------
+        features : list of str or dataframe, default=None
+            Names, or the table whose columns they are. None takes all that are described and may be used, which needs a
+            codebook without patterns.
+        target : str, default=None
+            The column that is no feature.
+
+        Returns
+        -------
+        dict
+            `bounds` and `categories`, each with the columns that have such.
+
+        Raises
+        ------
+        ValueError
+            If a feature is not described, or is never used.
+        """
+        entries = {name: self._used(name) for name in self._names(features, target)}
+        bounds = {name: entry.bounds for name, entry in entries.items() if entry.bounds is not None}
+        categories = {name: entry.public_labels for name, entry in entries.items() if entry.bounds is None}
+        return {"bounds": bounds, "categories": categories}
+
+    def target(self, target: str, features: Iterable[str] | TableLike | None = None) -> dict[str, Any]:
+        """The arguments of an estimator that chooses or scores features for a target.
+
+        Parameters
+        ----------
+        target : str
+            The column that is to be predicted.
+        features : list of str or dataframe, default=None
+            As in :meth:`features`.
+
+        Returns
+        -------
+        dict
+            `bounds` and `categories` of the features; `target_bounds` or `classes`; and `max_rows_per_group`, if people
+            may have several rows.
+
+        Raises
+        ------
+        ValueError
+            If the target or a feature is not described, or is never used.
+        """
+        entry = self._used(target)
+        what = {"classes": entry.public_labels} if entry.bounds is None else {"target_bounds": entry.bounds}
+        people = {"max_rows_per_group": self.max_rows_per_group} if self.groups else {}
+        return self.features(features, target=target) | what | people
+
+    def records(
+        self, frame: TableLike, target: str | None = None, features: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        """What `fit` takes of a dataframe: X, y and groups.
+
+        Parameters
+        ----------
+        frame : dataframe
+            Of any library that narwhals knows or that has the Arrow protocol.
+        target : str, default=None
+            The column that is to be predicted.
+        features : list of str, default=None
+            Names; None takes all columns that are described and may be used.
+
+        Returns
+        -------
+        dict
+            `X`, the features as a dataframe; `y`, if there is a target; `groups`, if people may have several rows.
+
+        Raises
+        ------
+        ValueError
+            If the frame lacks a column that is described.
+
+        Warns
+        -----
+        UserWarning
+            If the frame has columns that are not described: they are ignored. Each is listed once.
+        """
+        features = None if features is None else as_names(features)
+        frame = as_frame(frame, "frame")
+        place_of = {name: j for j, name in enumerate(frame.columns)}
+        if ignored := check_columns(self, place_of, features, target):
+            self._listed.update(ignored)
+            told = f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}."
+            warnings.warn(told, stacklevel=2)
+        names = self._names(frame.to_native() if features is None else features, target)
+        records = {"X": columns_at(frame, [place_of[name] for name in names]).to_native()}
+        if target is not None:
+            self._used(target)
+            records["y"] = frame[target].to_native()
+        if self.groups:
+            records["groups"] = labels_of_people(frame, self.groups)
+        return records
+
+    # --- Columns --------------------------------------------------------------------------------------------------
+
+    def entry(self, name: str) -> ColumnEntry | None:
+        """What is said of a column, by its name or by a pattern; None if nothing is.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        ColumnEntry or None
+        """
+        if name in self.columns:
+            return self.columns[name]
+        return next((self.columns[pattern] for pattern in self._patterns if matches(name, pattern)), None)
+
+    def _used(self, name):
+        entry = self.entry(name)
+        if entry is None:
+            raise ValueError(f"the codebook must describe column {name!r}, got no entry for it.")
+        if not entry.is_used or name in self.groups:
+            what = "one of groups" if name in self.groups else f"type {entry.kind!r}"
+            raise ValueError(f"column {name!r} must be one that may be used, got {what}.")
+        return entry
+
+    def _names(self, features, target):
+        """The names of the features: those given, or all that may be used, of a frame or of the codebook."""
+        if features is not None and not is_frame(features):
+            names = [name for name in as_names(features) if name != target]
+            for name in names:
+                self._used(name)
+            return names
+        if features is None and self._patterns:
+            raise ValueError(
+                "features must be given, names or a dataframe, where the codebook describes columns by patterns, got "
+                "None."
+            )
+        names = self.columns if features is None else names_of_columns(features)
+        others = {target, *self.groups}
+        entries = {name: self.entry(name) for name in names if name not in others}
+        return [name for name, entry in entries.items() if entry is not None and entry.is_used]
+
+    # --- As people see it -----------------------------------------------------------------------------------------
+
+    def __eq__(self, other):
+        return isinstance(other, Codebook) and self._content() == other._content()
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dicts
+
+    def _content(self):
+        return self.columns, self._patterns, self.groups, self.max_rows_per_group, self.title
+
+    def __repr__(self):
+        kinds = Counter(entry.kind for entry in self.columns.values())
+        return f"<Codebook with columns of type {', '.join(f'{kind} ({count})' for kind, count in kinds.items())}>"
+
+    def _repr_html_(self):
+        return codebook_as_html(self)

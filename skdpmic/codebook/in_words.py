@@ -1,0 +1,40 @@
+"""A codebook as people read it."""
+
+from skdpmic._utils.summaries import Column, Summary, as_html
+from skdpmic._utils.texts import shortened
+from skdpmic.codebook.column import BOOLEAN, ColumnEntry
+
+_MOST_LETTERS = 120
+
+
+def codebook_as_html(codebook):
+    """What is public about a table, as a notebook shows it."""
+    facts = [("Table", codebook.title)] if codebook.title else []
+    if codebook.groups:
+        n_rows = codebook.max_rows_per_group
+        rows = f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
+        facts.append(("A person", f"is {' and '.join(codebook.groups)}, and counts for {rows}"))
+    entries = list(codebook.columns.values())
+    cells = {
+        "column": list(codebook.columns),
+        "type": [entry.kind for entry in entries],
+        "values": [shortened(in_words(entry), _MOST_LETTERS) for entry in entries],
+        "unit": [entry.unit or "" for entry in entries],
+        "description": [entry.description or "" for entry in entries],
+    }
+    columns = [Column(title, texts) for title, texts in cells.items()]
+    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "What is public about the table")
+
+
+def in_words(entry: ColumnEntry) -> str:
+    """The values that a column can have."""
+    if not entry.is_used:
+        return "never used"
+    if entry.kind == BOOLEAN:
+        return "yes or no"
+    if entry.labels is not None:
+        return ", ".join(map(str, entry.labels))
+    first, *between, last = entry.bounds or ()
+    if last == "log":
+        return f"{first} to {between[0]}, in logarithms"
+    return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")

@@ -1,0 +1,164 @@
+"""A codebook as a TOML file, for people to fill in and to review (``docs/reference/codebook.md``)."""
+
+import json
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import tomlkit
+
+from skdpmic.codebook.column import entry_of
+
+VERSION = 1  # of the format; a reader refuses a later one
+_FIELDS = ("title", "groups", "max_rows_per_group", "columns")
+_MOST_TOLD = 20  # columns that are wrong
+_HEAD = """\
+A codebook: what is public about each column of a table. Take it from the questionnaire, the law or common knowledge,
+never from the data. A column that is not described is ignored.
+"""
+
+
+def text_of_file(path):
+    """The text of a file, with or without the mark at its beginning that some editors make."""
+    written = Path(path).read_bytes()
+    try:
+        return written.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = written.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path} must be text in UTF-8, got other bytes on line {line}.") from None
+
+
+def parse(text, source):
+    """What a file says: the arguments of :class:`Codebook`.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        What errors call the file.
+
+    Returns
+    -------
+    dict
+    """
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        told = str(error).replace("at end of document", f"at the end, line {text.rstrip().count(chr(10)) + 1}")
+        raise ValueError(f"{source} must be a file in TOML: {told}.") from None
+    version = fields.pop("version", None)
+    if version != VERSION or isinstance(version, bool):
+        raise ValueError(f"{source} must say version = {VERSION}, the format that is known here, got {version!r}.")
+    unknown = [name for name in fields if name not in _FIELDS]
+    if unknown:
+        raise ValueError(
+            f"{source}, line {_line_of(unknown[:1], text)}: a codebook must have fields among "
+            f"{['version', *_FIELDS]}, got others, {unknown}."
+        )
+    if not isinstance(fields.get("columns"), dict):
+        raise ValueError(f"{source} must have a table [columns], got none.")
+    return fields | {"columns": _entries(fields["columns"], text, source)}
+
+
+def error_on_its_line(error, text, source):
+    """An error about the table as a whole, which begins with the name of a field, with the line of that field."""
+    name = str(error).partition(" ")[0]
+    return ValueError(f"{source}, line {_line_of([name], text)}: {error}")
+
+
+def _entries(columns, text, source):
+    """The entry of each column; an error tells of all that are wrong, as a template has many blanks."""
+    entries, wrong = {}, []
+    for name, fields in columns.items():
+        try:
+            entries[name] = _entry(fields, f"column {name!r}")
+        except ValueError as error:
+            wrong.append((name, error))
+    if wrong:
+        told = [f"line {_line_of(['columns', name], text)}: {error}" for name, error in wrong[:_MOST_TOLD]]
+        rest = [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+        raise ValueError("\n".join([f"{source} does not say what is needed of {len(wrong)} column(s):", *told, *rest]))
+    return entries
+
+
+def _entry(fields, where):
+    if not isinstance(fields, dict):  # a list could be meant as labels or as a range
+        raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {fields!r}.")
+    return entry_of(fields, where)
+
+
+# --- Lines ------------------------------------------------------------------------------------------------------------
+
+
+def _line_of(keys, text):
+    """The line on which a field begins: its header, or the first that names it and after which the file has it.
+
+    Parameters
+    ----------
+    keys : list of str
+        Of the tables that the field is in, and its own.
+    text : str
+    """
+    lines = text.split("\n")
+    spelling = "|".join(re.escape(way) for way in (keys[-1], json.dumps(keys[-1])[1:-1]))
+    naming = [i for i, line in enumerate(lines) if re.search(rf"(?<![\w-])({spelling})(?![\w-])", line)]
+    headers = (i for i in naming if lines[i].lstrip().startswith("[") and _has(keys, lines[i]))
+    others = (i for which in (naming, range(len(lines))) for i in which if _has(keys, "\n".join(lines[: i + 1])))
+    return next(chain(headers, others)) + 1
+
+
+def _has(keys, text):
+    """Whether a text, as far as it can be read, has a field."""
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    for key in keys:
+        if not isinstance(fields, dict) or key not in fields:
+            return False
+        fields = fields[key]
+    return True
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+def as_text(fields, columns, comments=None):
+    """The file of a codebook.
+
+    Parameters
+    ----------
+    fields : dict
+        What is said of the whole table; None is left out.
+    columns : dict of str to dict
+        The fields of each column.
+    comments : dict of str to dict, default=None
+        What stands beside a field of a column.
+
+    Returns
+    -------
+    str
+    """
+    document = tomlkit.document()
+    for line in _HEAD.splitlines():
+        document.add(tomlkit.comment(line))
+    document.add("version", tomlkit.item(VERSION))
+    for name, value in fields.items():
+        if value is not None:
+            document.add(name, tomlkit.item(value))
+    tables = tomlkit.table(is_super_table=True)
+    for name, column in columns.items():
+        tables.add(name, _table(column, (comments or {}).get(name, {})))
+    document.add("columns", tables)
+    return document.as_string()
+
+
+def _table(column, comments):
+    table = tomlkit.table()
+    for name, value in column.items():
+        table.add(name, tomlkit.item(value))
+        if name in comments:
+            table[name].comment(comments[name])
+    table.add(tomlkit.nl())
+    return table

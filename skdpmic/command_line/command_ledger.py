@@ -1,0 +1,42 @@
+"""``ledger``: a privacy budget, and what it was spent on."""
+
+import os
+
+from skdpmic._utils.texts import budget
+from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json
+from skdpmic.command_line.spending import of_ledger, open_ledger
+
+
+def execute(arguments):
+    """Create a ledger, or open it, and print what it says."""
+    check_outputs(picture=arguments.picture)
+    ledger = _created(arguments) if arguments.create else open_ledger(arguments.file)
+    if arguments.json:
+        print_json({"command": "ledger"} | of_ledger(ledger) | {"entries": [e._asdict() for e in ledger.entries()]})
+    else:
+        print(_text(ledger))
+    if arguments.picture is not None:
+        from skdpmic.plotting import LedgerDisplay
+
+        draw(LedgerDisplay.from_ledger, ledger, arguments.picture)
+
+
+def _created(arguments):
+    if os.path.exists(arguments.file):
+        raise FileExistsError(f"{arguments.file!r} is there already, and is not overwritten.")
+    return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta)
+
+
+def _text(ledger):
+    costs = {"Limit": (ledger.epsilon, ledger.delta), "Spent": ledger.spent(), "Remaining": ledger.remaining()}
+    lines = [f"{name + ':':10} {budget(*cost)}" for name, cost in costs.items()]
+    entries = ledger.entries()
+    if entries:
+        rows = [(_time(entry), budget(entry.epsilon, entry.delta), str(entry)) for entry in entries]
+        lines += ["", aligned(("time (UTC)", "cost", "what"), rows)]
+    return "\n".join(lines)
+
+
+def _time(entry):
+    return entry.when[:19].replace("T", " ")

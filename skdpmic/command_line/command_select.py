@@ -1,0 +1,116 @@
+"""``select``: the names of the columns that tell most of another one."""
+
+import sys
+
+from skdpmic._utils.results import in_order
+from skdpmic._utils.texts import in_short
+from skdpmic.codebook.codebook import Codebook
+from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
+from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json, printing_to_stderr, verbosity
+from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
+from skdpmic.selection.select_k_best import PrivateSelectKBest
+
+_CLEAR = 3  # times the scale of the noise, from which on a gap is clear: see `gaps_` of the estimator
+
+
+def execute(arguments):
+    """Read the table, ask, choose, and publish names."""
+    codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
+    check_outputs(arguments.output, picture=arguments.picture)
+    choice = (arguments.target, arguments.features)
+    frame = read_frame(open_data(arguments), codebook, *choice, verbose=verbosity(arguments))
+    records = codebook.records(frame, *choice)
+    selector = _selector(arguments, codebook, records["X"], ledger)
+    n_samples, size = size_in_words(records, codebook)
+    ask(arguments, ledger, *_beforehand(selector, n_samples, size, records["X"].num_columns))
+    with printing_to_stderr():
+        selector.fit(**records)
+    chosen = _chosen(selector)
+    if arguments.json:
+        print_json(_fields(arguments, selector, chosen, n_samples, ledger))
+    else:
+        print(_text(arguments, selector, chosen, size, ledger))
+    _write_files(arguments, selector, chosen)
+
+
+def _selector(arguments, codebook, X, ledger):
+    return PrivateSelectKBest(
+        arguments.k,
+        statistic=arguments.statistic,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        keep=arguments.keep,
+        ledger=ledger,
+        verbose=verbosity(arguments, X.num_rows * X.num_columns),
+        **codebook.target(arguments.target, X.column_names),
+    )
+
+
+def _beforehand(selector, n_samples, size, n_features):
+    """What will be done, and what it will find: from public numbers, so that no budget is wasted on noise."""
+    plan = selector.plan(n_samples, n_features)[0]
+    yield f"{selector.k} of {n_features - len(selector.keep)} columns, by {selector.statistic}, from {size}."
+    if plan.found == plan.found:  # where something is assumed of the scores
+        yield (
+            f"About {plan.found:.0%} of the best {selector.k} will be found, if scores fall as slowly as on a third of "
+            "public tables."
+        )
+
+
+def _chosen(selector):
+    """The names of the chosen columns, the best first."""
+    return selector.feature_names_in_[in_order(selector.ranking_)[: selector.n_ranked_]].tolist()
+
+
+def _text(arguments, selector, chosen, size, ledger):
+    gaps = getattr(selector, "gaps_", [])
+    lines = [f"The columns that tell most of {arguments.target}, from {size}, by {selector.statistic}", ""]
+    if len(gaps):
+        rows = [*zip(chosen, [f"{gap:.4f}" for gap in gaps], strict=False), (chosen[-1], "")]
+        clear = in_short(_CLEAR * selector.noise_scale_)
+        lines += [aligned(("column", "gap to the next"), rows), "", f"A gap above {clear} is clear of the noise."]
+    else:
+        lines += [*chosen, ""]
+    if selector.criterion_ == "joint":
+        lines.append("Each was chosen by what it adds to those before it.")
+    if arguments.keep:
+        lines.append(f"Kept in any case: {', '.join(arguments.keep)}.")
+    return "\n".join([*lines, spent_in_words(selector.privacy_spent_, ledger)])
+
+
+def _fields(arguments, selector, chosen, n_samples, ledger):
+    """What JSON holds."""
+    epsilon, delta = selector.privacy_spent_
+    gaps = getattr(selector, "gaps_", None)
+    return {
+        "command": "select",
+        "target": arguments.target,
+        "chosen": chosen,
+        "kept": arguments.keep,
+        "gaps": gaps,
+        "clear_gap": None if gaps is None else _CLEAR * selector.noise_scale_,
+        "statistic": selector.statistic,
+        "criterion": selector.criterion_,
+        "mechanism": selector.mechanism_,
+        "noise_scale": selector.noise_scale_,
+        "n_samples": n_samples,
+        "n_features": selector.n_features_in_,
+        "epsilon": epsilon,
+        "delta": delta,
+        "ledger": of_ledger(ledger),
+    }
+
+
+def _write_files(arguments, selector, chosen):
+    """The files that were asked for. One that says what the guarantee is has its place here, too."""
+    if arguments.output is not None:
+        with open(arguments.output, "w", encoding="utf-8") as file:
+            file.writelines(f"{name}\n" for name in [*arguments.keep, *chosen])
+    if arguments.picture is None:
+        return
+    if not len(getattr(selector, "gaps_", [])):
+        print("warning: there are no gaps to draw, so there is no picture.", file=sys.stderr)
+        return
+    from skdpmic.plotting import GapsDisplay
+
+    draw(GapsDisplay.from_estimator, selector, arguments.picture)

@@ -1,0 +1,83 @@
+"""``summary``: a private look at a table, which tells whether its codebook suits it."""
+
+from skdpmic.codebook.codebook import Codebook
+from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
+from skdpmic.command_line.printed import (
+    aligned,
+    check_outputs,
+    counted,
+    draw,
+    print_json,
+    printing_to_stderr,
+    verbosity,
+)
+from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
+from skdpmic.release.summary.private_summary import private_summary
+
+_FLAGS = ("missing", "below", "above", "other")
+
+
+def execute(arguments):
+    """Read the table, ask, look, and say what was found."""
+    codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
+    check_outputs(picture=arguments.picture)
+    frame = read_frame(open_data(arguments), codebook, verbose=verbosity(arguments))
+    records = codebook.records(frame)
+    n_columns = records["X"].num_columns
+    _, size = size_in_words(records, codebook)
+    ask(arguments, ledger, f"A private look at {counted(n_columns, 'column')} of {size}.")
+    with printing_to_stderr():
+        verbose = verbosity(arguments, frame.num_rows * n_columns)
+        budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": ledger}
+        summary = private_summary(frame, codebook, verbose=verbose, **budget)
+    if arguments.json:
+        print_json(_fields(summary, ledger))
+    else:
+        print(_text(summary, ledger, size))
+    if arguments.picture is not None:
+        from skdpmic.plotting import SummaryDisplay
+
+        draw(SummaryDisplay.from_summary, summary, arguments.picture)
+
+
+def _text(summary, ledger, size):
+    rows = [(column.name, *_flags(column)) for column in summary.columns]
+    lines = [
+        f"Shares of {size}, with 95% intervals that hold all at once",
+        "",
+        aligned(("column", *_FLAGS), rows),
+        "",
+        *(summary.suspicious or ["Nothing suspicious shows beyond the noise."]),
+        spent_in_words(summary.privacy_spent, ledger),
+    ]
+    return "\n".join(lines)
+
+
+def _flags(column):
+    shares = dict(zip(column.cells.flags, column.flags, strict=True))
+    return [f"{shares[flag]:.1%} ± {column.flag_margin:.1%}" if flag in shares else "" for flag in _FLAGS]
+
+
+def _fields(summary, ledger):
+    """What JSON holds."""
+    epsilon, delta = summary.privacy_spent
+    return {
+        "command": "summary",
+        "n_samples": summary.n_samples,
+        "columns": [
+            {
+                "column": column.name,
+                "shares": [dict(zip(_OF_SHARE, row, strict=True)) for row in column.rows()],
+                "suspicious": column.suspicious,
+            }
+            for column in summary.columns
+        ],
+        "suspicious": summary.suspicious,
+        "mechanism": summary.mechanism,
+        "epsilon": epsilon,
+        "delta": delta,
+        "ledger": of_ledger(ledger),
+    }
+
+
+_OF_SHARE = ("kind", "of", "share", "lower", "upper")

@@ -1,0 +1,201 @@
+"""The commands and their options."""
+
+import argparse
+import contextlib
+import csv
+import math
+from pathlib import Path
+
+from skdpmic import __version__
+
+DONE, INVALID, USAGE, REFUSED, DECLINED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+_EPILOG = f"""\
+exit status:
+  {DONE}    done
+  {INVALID}    invalid input or data: a message on stderr says what, and quotes no value of the data
+  {USAGE}    options that cannot be understood
+  {REFUSED}    the ledger refuses: the cost does not fit in what remains
+  {DECLINED}    you declined, or there was no terminal to ask at: nothing was spent
+  {INTERRUPTED}  interrupted
+"""
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def parse(argv):
+    """The options of a command; its name is `command`.
+
+    Parameters
+    ----------
+    argv : sequence of str or None
+        None takes them from the command line.
+
+    Returns
+    -------
+    argparse.Namespace
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m skdpmic",
+        description="Choose the columns that predict another one under differential privacy, from a table of people.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_template(commands)
+    _add_summary(commands)
+    _add_plan(commands)
+    _add_select(commands)
+    _add_ledger(commands)
+    arguments = parser.parse_args(argv)
+    arguments.check(arguments)
+    return arguments
+
+
+# --- Commands ---------------------------------------------------------------------------------------------------------
+
+
+def _add_template(commands):
+    command = _command(commands, "template", "print a codebook to be filled in, from names and types of columns alone")
+    _add_data(command)
+    command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file instead")
+
+
+def _add_summary(commands):
+    what = "check privately whether a codebook suits the data: what is missing, clipped or unknown"
+    command = _command(commands, "summary", what)
+    _add_data(command)
+    _add_codebook(command)
+    _add_spending(command)
+    _add_picture(command)
+
+
+def _add_plan(commands):
+    command = _command(commands, "plan", "how much noise a choice will have, or what it takes; costs nothing")
+    _add_codebook(command)
+    _add_choice(command)
+    command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (of people)")
+    sought = command.add_mutually_exclusive_group(required=True)
+    _add_epsilon(sought)
+    sought.add_argument("--error", type=_finite, metavar="R", help="scores that differ by R are to be told apart")
+    _add_delta(command)
+
+
+def _add_select(commands):
+    command = _command(commands, "select", "choose the columns that tell most of another one, and publish their names")
+    _add_data(command)
+    _add_codebook(command)
+    _add_choice(command)
+    _add_spending(command)
+    command.add_argument("-o", "--output", metavar="FILE", help="write the names to a file, one a line")
+    _add_picture(command)
+
+
+def _add_ledger(commands):
+    command = _command(commands, "ledger", "print a privacy budget and what was spent, or create one")
+    command.add_argument("file", metavar="FILE", help="the ledger")
+    command.add_argument("--create", action="store_true", help="create it, with the limits that follow")
+    _add_epsilon(command)
+    _add_delta(command)
+    _add_picture(command)
+
+    def check(arguments):
+        if arguments.create != (arguments.epsilon is not None) or (arguments.delta and not arguments.create):
+            command.error("--create needs --epsilon, and these limits are for --create only")
+
+    command.set_defaults(check=check)
+
+
+def _command(commands, name, what):
+    command = commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    command.set_defaults(check=lambda arguments: None)
+    return command
+
+
+# --- Options ----------------------------------------------------------------------------------------------------------
+
+
+def _add_data(command):
+    source = command.add_mutually_exclusive_group(required=True)
+    source.add_argument("data", nargs="?", metavar="DATA", help="a file .csv, whose first line has names, or .parquet")
+    source.add_argument("--query", metavar="SQL", help="a query of DuckDB, in place of a file")
+    command.add_argument("--database", metavar="FILE", help="the database of the query; it is only read")
+    command.add_argument("--delimiter", type=_letter, metavar="C", help="what is between the values of a CSV (,)")
+    command.add_argument("--decimal", type=_letter, metavar="C", help="the decimal point of numbers in a CSV (.)")
+    command.add_argument(
+        "--line-breaks", action="store_true", help="values in quotes may hold line breaks, as a program wrote the CSV"
+    )
+
+    def check(arguments):
+        if arguments.database and not arguments.query:
+            command.error("--database is for --query")
+        if arguments.query and (arguments.delimiter or arguments.decimal or arguments.line_breaks):
+            command.error("--delimiter, --decimal and --line-breaks are for a file .csv")
+
+    command.set_defaults(check=check)
+
+
+def _add_codebook(command):
+    command.add_argument("--codebook", required=True, metavar="FILE", help="what is public about the columns, a TOML")
+
+
+def _add_choice(command):
+    command.add_argument("--target", required=True, metavar="COLUMN", help="the column that is to be predicted")
+    command.add_argument("--k", type=int, required=True, metavar="K", help="how many columns to choose")
+    command.add_argument("--statistic", default="mtv_r", metavar="NAME", help="how columns are scored (mtv_r)")
+    command.add_argument("--features", type=_names, metavar="A,B,...", help="choose among these columns only")
+    command.add_argument("--keep", type=_names, default=[], metavar="A,B,...", help="wanted in any case, at no cost")
+
+
+def _add_spending(command):
+    _add_epsilon(command, required=True)
+    _add_delta(command)
+    command.add_argument("--ledger", metavar="FILE", help="where the cost is written, and refused beyond the limit")
+    command.add_argument("--yes", action="store_true", help="spend without asking, for scripts")
+    command.add_argument("--verbose", action="store_true", help="say on stderr how much is done; not to be published")
+
+
+def _add_epsilon(command, **options):
+    command.add_argument("--epsilon", type=_finite, metavar="E", help="privacy budget, above 0", **options)
+
+
+def _add_delta(command):
+    command.add_argument("--delta", type=_finite, default=0.0, metavar="D", help="far below 1 / N if not 0 (0)")
+
+
+def _add_picture(command):
+    command.add_argument("--picture", type=_picture, metavar="FILE", help="draw it: .png, .svg or .pdf")
+
+
+# --- Values of options ------------------------------------------------------------------------------------------------
+
+
+def _finite(text):
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(text)):  # an infinite epsilon would publish without noise
+            return number
+    raise argparse.ArgumentTypeError(f"must be a finite number, got {text!r}")
+
+
+def _letter(text):
+    letter = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(letter) != 1 or not letter.isascii():
+        raise argparse.ArgumentTypeError(f"must be one character, or tab, got {text!r}")
+    return letter
+
+
+def _names(text):
+    """Names between commas; one that holds a comma itself is in quotes, as in a CSV."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _picture(text):
+    if Path(text).suffix.lower() not in _PICTURES:  # now, as a wrong one must not come to light after the spending
+        raise argparse.ArgumentTypeError(f"must end in {', '.join(_PICTURES)}, got {text!r}")
+    return text

@@ -1,0 +1,70 @@
+"""Before any data is touched: how far off the shares of a private look at a table will be, and what that costs."""
+
+import math
+from fractions import Fraction
+
+from skdpmic.budget.filters import round_up
+from skdpmic.planning.answers import epsilons, least, rounded_up, sizes
+from skdpmic.planning.rows import PlannedRelease
+from skdpmic.release.summary.release_of_cells import CellsRelease
+
+_SIZES = (4, 12)  # cells of a column of numbers, which has more than one of labels
+_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")
+
+
+def planned_summaries(request):
+    """The rows of a plan of :func:`skdpmic.private_summary`: without delta, and with it if that is less noisy.
+
+    Parameters
+    ----------
+    request : Request
+        Checked.
+
+    Returns
+    -------
+    list of PlannedRelease
+        Empty if nothing meets the request.
+    """
+    for name in _ONLY_FOR_FEATURES:
+        if (value := getattr(request, name)) is not None:
+            raise ValueError(f"{name} must be None with release='summary', which has no target, got {value!r}.")
+    deltas = [0.0] if request.delta == 0 else [0.0, request.delta]
+    return [row for row in (_row(request, delta) for delta in deltas) if row is not None]
+
+
+def _row(request, delta):
+    epsilon, n_samples = request.epsilon, request.n_samples
+    if epsilon is None:
+        epsilon = least(epsilons(), lambda epsilon: _error(request, epsilon, delta, n_samples) <= request.error)
+    elif n_samples is None:
+        n_samples = least(sizes(), lambda n_samples: _error(request, epsilon, delta, n_samples) <= request.error)
+    if epsilon is None or n_samples is None:
+        return None
+    release, n_rows = _release(request, epsilon, delta), n_samples * (request.max_rows_per_group or 1)
+    flags, _ = release.mechanisms
+    error = rounded_up(_error(request, epsilon, delta, n_samples)) if request.error is None else request.error
+    return PlannedRelease(
+        release="summary",
+        mechanism=flags.name,
+        statistic="shares",
+        epsilon=release.cost.epsilon,
+        delta=release.cost.delta,
+        n_samples=n_samples,
+        n_features=request.n_features,
+        k=None,
+        error=error,
+        noise_scale=flags.noise_scale / n_rows,
+        found=math.nan,
+        epsilon_of_target=0.0,
+        rho=round_up(release.cost.in_zcdp, Fraction),
+    )
+
+
+def _error(request, epsilon, delta, n_samples):
+    """Half the width of the intervals for shares of flags, all at once."""
+    n_rows = n_samples * (request.max_rows_per_group or 1)
+    return _release(request, epsilon, delta).margin(0, _SIZES[0]) / n_rows
+
+
+def _release(request, epsilon, delta):
+    return CellsRelease(epsilon, delta, (_SIZES,) * request.n_features, request.max_rows_per_group or 1)

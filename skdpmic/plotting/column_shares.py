@@ -1,0 +1,253 @@
+"""The picture of a private look at a table."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import budget
+from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of
+from skdpmic.plotting.sides import texts_of_ends
+from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
+from skdpmic.release.summary.summary_result import FLAG, PART, PrivateSummary
+from skdpmic.table.axes import Knots, LogRange
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from skdpmic.release.summary.summary_result import ColumnShares
+
+# Across, parts are from 0 to 1, and flags to their right. Upwards, all heights are in shares, and a row is this many
+# times as high as the tallest of all bars: with room for the ends of the range below, and a little above.
+_HEIGHT, _TALLEST_AT = 1.55, 1.1
+_SLOTS = {MISSING: 1.16, BELOW: 1.48, ABOVE: 1.80, OTHER: 1.80}
+_FLAG_WIDTH, _RIGHT = 0.07, 2.1  # what a flag is in number is written beside its bar
+_MOST_LETTERS = 20  # of a name
+_LETTERS = 26  # fit below the parts
+_MOST_LABELS = 4  # that are written one by one
+_SCALES = {LogRange: "(log)", Knots: "(knots)"}
+_FINE = 0.0095  # shares below have a further digit
+_ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+
+
+@dataclass(eq=False, repr=False)
+class SummaryDisplay(Display):
+    """A private look at a table: how the values of each column spread, and what is wrong with them.
+
+    A row is a column of the table. Its bars are the shares of records in the parts of its range, from the lowest to the
+    highest, or that have each of its labels; as many neighbouring labels share a bar as needed. To the right are the
+    shares that are missing, below or above the range, or have none of the labels, with the numbers where there are any
+    beyond the noise. Thin lines are intervals that hold all shares at once, with a confidence of 95%. Columns with
+    something suspicious are on top, their names bold after an exclamation mark, and their bars of another colour;
+    ``suspicious`` of the summary says what it is. All heights are on one scale.
+
+    The shares are private already, so the picture costs no further budget and may be published.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnShares
+        As in `columns` of a :class:`~skdpmic.release.summary.summary_result.PrivateSummary`.
+    title : str, default=""
+        What is written above.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on; after :meth:`plot`.
+    figure_ : matplotlib Figure
+    columns_ : list of ColumnShares
+        Those that are drawn, from the top.
+    bars_ : list of matplotlib BarContainer
+        Of each of these, the parts of its range, or its labels.
+    flags_ : list of matplotlib BarContainer
+        Of each of these, what is missing, below, above or other.
+    intervals_ : matplotlib LineCollection or None
+        A line for each bar of a column and then for each of its flags; None if there is no noise.
+
+    See Also
+    --------
+    SummaryDisplay.from_summary : From what `private_summary` returns.
+    skdpmic.private_summary : Releases the shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdpmic import Codebook, private_summary
+    >>> from skdpmic.plotting import SummaryDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"age": rng.uniform(20, 90, 10_000), "sex": rng.choice(["F", "M"], 10_000)})
+    >>> summary = private_summary(frame, Codebook({"age": (0, 110), "sex": ["f", "m"]}), epsilon=1)
+    >>> display = SummaryDisplay.from_summary(summary)
+    >>> [name.get_text() for name in display.ax_.get_yticklabels()]
+    ['! sex', 'age']
+    """
+
+    columns: Sequence[ColumnShares]
+    _: KW_ONLY
+    title: str = ""
+
+    @classmethod
+    def from_summary(cls, summary: PrivateSummary, *, max_columns: int = 20, ax: Axes | None = None) -> SummaryDisplay:
+        """Draw a private look at a table.
+
+        Parameters
+        ----------
+        summary : PrivateSummary
+            As :func:`skdpmic.private_summary` returns it.
+        max_columns : int, default=20
+            How many columns are shown, the suspicious ones first.
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+
+        Returns
+        -------
+        SummaryDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        TypeError
+            If `summary` is not a PrivateSummary.
+        ValueError
+            If `max_columns` is not as described.
+        """
+        if not isinstance(summary, PrivateSummary):
+            raise TypeError(f"summary must be a PrivateSummary, got {type(summary).__name__}.")
+        title = f"{summary.n_samples:,} records, {budget(*summary.privacy_spent)}"
+        return cls(summary.columns, title=title).plot(ax, max_columns=max_columns)
+
+    def plot(self, ax: Axes | None = None, *, max_columns: int = 20) -> Self:
+        """Draw the shares.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        max_columns : int, default=20
+            How many columns are shown, the suspicious ones first.
+
+        Returns
+        -------
+        self : SummaryDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If `max_columns` is not as described.
+        """
+        check_whole(max_columns, "max_columns")
+        self.columns_ = sorted(self.columns, key=lambda column: not column.suspicious)[:max_columns]
+        tallest = max((upper for column in self.columns_ for *_, upper in column.rows()), default=0.0) or 1.0
+        floors = [-tallest * (_HEIGHT * i + _TALLEST_AT) for i in range(len(self.columns_))]
+        ax = self._begin(ax, (4.8, 1.5 + 0.6 * len(floors)))
+        self._draw_bars(ax, floors)
+        self._draw_intervals(ax, floors)
+        self._draw_scale(ax, floors, tallest)
+        for column, floor in zip(self.columns_, floors, strict=True):
+            _write_parts(ax, column.cells, floor)
+            _write_flags(ax, column, floor)
+        self._write_names(ax, [floor + 0.4 * tallest for floor in floors])
+        ax.set_xlim(-0.02, _RIGHT)
+        ax.set_ylim(-tallest * _HEIGHT * max(len(floors), 1), 0)
+        return self._end(self._title(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+
+    def _title(self):
+        n_drawn, n = len(self.columns_), len(self.columns)
+        return self.title if n_drawn == n else f"{self.title}\n{n_drawn} of {n:,} columns, suspicious first".strip()
+
+    def _draw_bars(self, ax, floors):
+        self.bars_, self.flags_ = [], []
+        labels = {True: "suspicious: bold, with !", False: "nothing suspicious"}
+        for column, floor in zip(self.columns_, floors, strict=True):
+            is_suspicious, places = bool(column.suspicious), column.cells.part_places()
+            style = {"bottom": floor, "color": LIMIT if is_suspicious else CHOSEN}
+            apart = {"align": "edge", "edgecolor": ax.get_facecolor(), "linewidth": 0.5}
+            label = labels.pop(is_suspicious, None)
+            self.bars_.append(ax.bar(places[:-1], column.parts, np.diff(places), label=label, **apart, **style))
+            self.flags_.append(ax.bar(_centres(column)[1], column.flags, _FLAG_WIDTH, **style))
+
+    def _draw_intervals(self, ax, floors):
+        lines = []
+        for column, floor in zip(self.columns_, floors, strict=True):
+            for kind, centres in zip((PART, FLAG), _centres(column), strict=True):
+                ends = [(floor + lower, floor + upper) for of, *_, lower, upper in column.rows() if of == kind]
+                lines += [(x, *end) for x, end in zip(centres, ends, strict=True)]
+        self.intervals_ = None
+        if any(column.flag_margin or column.part_margin for column in self.columns_):
+            label = "95% intervals, for all at once"
+            self.intervals_ = ax.vlines(*np.transpose(lines), colors=ink_of(ax), linewidth=0.9, label=label)
+
+    def _draw_scale(self, ax, floors, tallest):
+        """Where the bars of each row start, and how high a round share is."""
+        share = next((share for share in _ROUND_SHARES if share <= tallest), tallest)
+        heights = [floor + share for floor in floors]
+        label = f"dotted: {share:.0%} of records"
+        for start, stop in ((0, 1), (min(_SLOTS.values()) - _FLAG_WIDTH, _RIGHT)):
+            ax.hlines(floors, start, stop, color=ink_of(ax), linewidth=0.8)
+            ax.hlines(heights, start, stop, color=ink_of(ax), linewidth=0.7, linestyle="dotted", alpha=0.6, label=label)
+            label = None
+
+    def _write_names(self, ax, heights):
+        names = [("! " if column.suspicious else "") + label_of(column.name, _MOST_LETTERS) for column in self.columns_]
+        for tick, column in zip(ax.set_yticks(heights, labels=names, fontsize="small"), self.columns_, strict=True):
+            tick.label1.set_fontweight("bold" if column.suspicious else "normal")
+        headers = {}
+        for flag in dict.fromkeys(flag for column in self.columns_ for flag in column.cells.flags):
+            headers.setdefault(_SLOTS[flag], []).append(flag)
+        texts = ["\nor ".join(flags) for flags in headers.values()]
+        ax.set_xticks(list(headers), labels=texts, fontsize="small")
+        ax.tick_params(left=False, bottom=False, top=False, labelbottom=False, labeltop=True)
+        ax.spines[:].set_visible(False)
+
+
+def _centres(column):
+    """Across, the middles of the bars of parts, and of flags."""
+    places = column.cells.part_places()
+    return (places[:-1] + places[1:]) / 2, np.array([_SLOTS[flag] for flag in column.cells.flags])
+
+
+def _write_flags(ax, column, floor):
+    """The numbers, where there are any beyond the noise."""
+    for x, share in zip(_centres(column)[1], column.flags, strict=True):
+        if share > column.flag_margin:
+            text = f"{share:.0%}" if share >= _FINE else f"{share:.1%}"
+            _write(ax, text, (x + _FLAG_WIDTH / 2, floor), (2, 2), ha="left")
+
+
+def _write_parts(ax, cells, floor):
+    """Below the bars the ends of the range, or labels: all if there are few, or else the first and the last."""
+    if cells.is_nominal and cells.n_parts <= _MOST_LABELS:
+        labels, n = [labels[0] for labels in cells.part_ends()], cells.n_parts
+        texts = [((2 * part + 1) / (2 * n), "center", label_of(labels[part], _LETTERS // n)) for part in range(n)]
+    else:
+        first, between, last = _ends(cells)
+        texts = [(0, "left", first), (0.5, "center", between), (1, "right", last)]
+    for x, side, text in texts:
+        _write(ax, text, (x, floor), (0, -10), ha=side)
+
+
+def _ends(cells):
+    """What is written below the first part, between, if there is room, and below the last."""
+    if cells.is_nominal:
+        ends = cells.part_ends()
+        first, last = label_of(ends[0][0], _LETTERS // 3), label_of(ends[-1][-1], _LETTERS // 3)
+        between = f"({len(cells.axis.labels)} labels)"
+    else:
+        (first, last), between = texts_of_ends(cells.axis), _SCALES.get(type(cells.axis), "")
+    has_room = not between or len(first + between + last) < _LETTERS - 2
+    return first, between if has_room else "…", last
+
+
+def _write(ax, text, place, offset, **style):
+    """Small text, this many points from a place."""
+    style |= {"fontsize": "small", "color": ink_of(ax), "va": "baseline"}
+    ax.annotate(text, place, xytext=offset, textcoords="offset points", **style)

@@ -1,0 +1,354 @@
+"""Columns of every kind as numbers from 0 to 1, by what is public about them: nothing is learnt from data."""
+
+import math
+from dataclasses import KW_ONLY
+from typing import Any, Literal, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.constructors import parameters
+from skdpmic._utils.readable import abbreviated, refuse_repeated
+from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
+from skdpmic.table.axes import Labels
+from skdpmic.table.bounds import axis_of
+from skdpmic.table.features import feature_axes
+from skdpmic.table.frames import as_frame, is_frame, is_lazy, note_columns, open_table
+from skdpmic.table.public import asks_for_data
+from skdpmic.table.reading import read_columns
+
+_ENCODINGS = ("one-hot", "ordinal")
+
+
+@parameters
+class PublicEncoderParameters:
+    """What :class:`PublicEncoder` is told; apart from it, as type checkers cannot read its other bases."""
+
+    _: KW_ONLY
+    bounds: Ranges | None = None
+    categories: Categories | None = None
+    encoding: Literal["one-hot", "ordinal"] = "one-hot"
+    add_indicator: bool = True
+
+
+class _OutputProbe(TransformerMixin):
+    """Has scikit-learn tell which container `set_output` asks for, as it has no public name for that."""
+
+    def transform(self, X):
+        """A row of zeros: an ndarray by default, otherwise a dataframe of the library wanted."""
+        return np.zeros((1, len(self._names_out)))
+
+
+class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
+    """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts alone.
+
+    It stands between a private selector and a model, in place of a scaler, an encoder of labels and an imputer. These
+    learn means, labels or ranges from the data, which costs privacy or breaks the guarantee. This one learns nothing,
+    so it costs no privacy: each record is encoded by itself, and which columns come out depends only on `bounds`,
+    `categories`, and the names and types of the columns.
+
+    Parameters
+    ----------
+    bounds : tuple or dict, default=None
+        Public ranges of numeric columns, by name, as of :class:`PrivateSelectKBest`: ``(lower, upper)``, ``(lower,
+        upper, "log")`` or three or more increasing numbers, in the unit of the column; dates or durations for columns
+        of these. A single range is for all columns that are not in `categories`. Values outside are clipped.
+    categories : dict, default=None
+        Public labels of nominal columns, by name: lists of at least 2 different texts or numbers. A label that is not
+        among them is "other". Entries of `bounds` and `categories` for columns that X does not have are ignored, so the
+        same two can be given for any choice of columns. Columns of booleans and of types that declare their labels
+        (Enum of Polars) need no entry.
+    encoding : {"one-hot", "ordinal"}, default="one-hot"
+        How labels are encoded. "one-hot" gives a column for each label; "ordinal" one for the place of the label in its
+        public list, 0 for the first and 1 for the last, which suits trees, and labels that are in an order.
+    add_indicator : bool, default=True
+        Whether each column gets a further one, 1 where the value is missing, as of scikit-learn's SimpleImputer. A
+        missing value is 0 in the other columns then. If False, missing numbers become 0.5, the middle of the range, and
+        so do missing labels with "ordinal"; with "one-hot" all columns of the label are 0.
+
+    Attributes
+    ----------
+    bounds_ : (ndarray of shape (n_features_out,), ndarray of shape (n_features_out,))
+        The smallest and the largest value that each column of the output can have, 0 and 1: what private models ask
+        for.
+    data_norm_ : float
+        The largest Euclidean norm that a row of the output can have, ``sqrt(n_features_in_)``, whatever the encoding:
+        what private linear models ask for.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X.
+
+    See Also
+    --------
+    PrivateSelectKBest : Chooses the columns, by the same `bounds` and `categories`.
+    private_bounds : Learns bounds of columns of which nothing is known.
+
+    Notes
+    -----
+    A number becomes ``(value - lower) / (upper - lower)``, clipped to [0, 1]. With "log", the value and both ends are
+    first replaced by ``sign(x) * log(1 + abs(x))``. Of k increasing numbers, number j becomes ``(j - 1) / (k - 1)``,
+    and values between two of them are interpolated linearly. The output has these columns for a column `name` of X:
+
+    ==================  ===============================================================================================
+    column              values
+    ==================  ===============================================================================================
+    ``name``            the number in [0, 1]; or the place of the label, with "ordinal"
+    ``name_<label>``    with "one-hot": 1 for this label, 0 otherwise; booleans have ``name_0`` and ``name_1``
+    ``name_other``      of labels: 1 if the label is not a public one, 0 otherwise
+    ``name_missing``    with `add_indicator`: 1 if the value is missing, 0 otherwise
+    ==================  ===============================================================================================
+
+    Not covered by the guarantee: the output of `transform`, which is as sensitive as X, and errors raised on invalid
+    data, although they quote no value. A model that is fitted on the output needs its own privacy.
+
+    Examples
+    --------
+    A private choice of two columns of four, with labels and missing values among them, for a model:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import PrivateSelectKBest, PublicEncoder
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"age": rng.uniform(18, 90, 5000), "height": rng.normal(170, 10, 5000)})
+    >>> X["town"], X["smoker"] = rng.choice(["Bari", "Rome"], 5000), rng.random(5000) < 0.3
+    >>> y = (X["age"] > 60) & (X["town"] == "Bari")
+    >>> X.loc[::50, "age"] = np.nan
+    >>> public = {"bounds": {"age": (0, 120), "height": (100, 220)}, "categories": {"town": ["Bari", "Rome"]}}
+    >>> selector = PrivateSelectKBest(k=2, epsilon=1, classes=[False, True], **public)
+    >>> encoder = PublicEncoder(**public)
+    >>> model = make_pipeline(selector.set_output(transform="pandas"), encoder, LogisticRegression()).fit(X, y)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age_missing', 'town_Bari', 'town_Rome', 'town_other', 'town_missing']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+
+    By itself:
+
+    >>> encoder.fit_transform(X[["age", "town"]]).shape
+    (5000, 6)
+    >>> X = pd.DataFrame({"age": [30, None, 150], "town": ["Rome", "Oslo", None]})
+    >>> encoder.set_params(encoding="ordinal").fit_transform(X).to_dict("list")  # doctest: +NORMALIZE_WHITESPACE
+    {'age': [0.25, 0.0, 1.0], 'age_missing': [0.0, 1.0, 0.0],
+     'town': [1.0, 0.0, 0.0], 'town_other': [0.0, 1.0, 0.0], 'town_missing': [0.0, 0.0, 1.0]}
+    """
+
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
+        """Take note of the names and types of the columns. No value is looked at, and nothing is learnt.
+
+        Parameters
+        ----------
+        X : dataframe of shape (n_samples, n_features_in_)
+            Of any library, with column names that are text. Rows are not needed.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described, X is no dataframe with column names, a column has no entry, or two
+            columns of the output would have the same name. The transformer is then left as it was.
+        """
+        with rollback_on_error(self):
+            self._check_parameters()
+            table = self._open(X, without_rows=True)
+            public = _of_columns(self.bounds, table.names), _of_columns(self.categories, table.names)
+            self._axes = feature_axes(*public, table.n_features, table.names, table.declared())
+            self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
+            # Which columns come out follows from the encoding of no records.
+            self._names_out = [name for name, _ in self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features)]
+            refuse_repeated(self._names_out, "columns and labels must give a different name to each column of output")
+            n_features_out = len(self._names_out)
+            self.bounds_ = np.zeros(n_features_out), np.ones(n_features_out)
+            # Proof: of the columns that one column of X becomes, at most one is not 0 in each row, and that one is in
+            # [0, 1]; so the squares of a row add up to at most n_features_in_. They do where every number is at its
+            # upper bound and every label is the last in its list.
+            self.data_norm_ = math.sqrt(table.n_features)
+        return self
+
+    def transform(self, X: TableLike) -> Any:
+        """Encode a table, each record by itself.
+
+        Parameters
+        ----------
+        X : dataframe of shape (n_samples, n_features_in_)
+            With the columns of `fit`, in the same order.
+
+        Returns
+        -------
+        X_encoded : dataframe of shape (n_samples, n_features_out)
+            Floats in [0, 1]. Of the same library as X, with its index if that is pandas, unless `set_output` says
+            otherwise.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        ValueError
+            If X does not have the columns of `fit`, or does not hold what `bounds` and `categories` say.
+        """
+        check_is_fitted(self)
+        table = self._open(X)
+        columns, _ = read_columns(table, self._axes)
+        return _as_dataframe(dict(self._encoded(columns)), super().transform(None), table.native)
+
+    def get_feature_names_out(self, input_features: ColumnLike | None = None) -> NDArray[np.object_]:
+        """Names of the columns of the output.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            None, or the names of the columns of X, as in `feature_names_in_`.
+
+        Returns
+        -------
+        names : ndarray of shape (n_features_out,)
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        ValueError
+            If `input_features` are other names.
+        """
+        check_is_fitted(self)
+        if input_features is not None and list(input_features) != self.feature_names_in_.tolist():
+            raise ValueError("input_features must be None or equal to feature_names_in_.")
+        return np.array(self._names_out, dtype=object)
+
+    def _check_parameters(self):
+        for name in ("bounds", "categories"):
+            entries = getattr(self, name)
+            if asks_for_data(entries):
+                raise ValueError(f"{name} must be public, as PublicEncoder learns nothing from X, got 'data'.")
+            if isinstance(entries, dict) and (others := [key for key in entries if not isinstance(key, str)]):
+                raise ValueError(f"{name} must have entries by name of a column, got others, {abbreviated(others)}.")
+        if self.bounds is not None and not isinstance(self.bounds, dict):
+            axis_of(self.bounds, "bounds")  # a single range, as arrays of ends could not follow chosen columns
+        if self.encoding not in _ENCODINGS:
+            raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {self.encoding!r}.")
+        if not isinstance(self.add_indicator, bool | np.bool_):
+            raise ValueError(f"add_indicator must be a bool, got {self.add_indicator!r}.")
+
+    def _open(self, X, without_rows=False):
+        """The table X; one without rows tells which columns there are to be, and any other is compared with those."""
+        _refuse_arrays(X)
+        table = open_table(_without_rows(X) if without_rows else X, type(self).__name__)
+        if table.names_as_text() is None:
+            raise ValueError(
+                f"X must have column names that are text, by which bounds and categories are looked up, got "
+                f"{abbreviated(table.names)}: X.rename(columns=str) makes text of them."
+            )
+        note_columns(self, table, reset=without_rows)
+        return table
+
+    def _encoded(self, columns):
+        """Name and values of each column of the output."""
+        for name, axis, column in zip(self.feature_names_in_, self._axes, columns, strict=True):
+            for suffix, values in _encoded(axis, column, self._is_one_hot, self._has_indicators):
+                yield name + suffix, values.astype(np.float64, copy=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.two_d_array = False  # an array has no names
+        return tags
+
+
+# --- One column -------------------------------------------------------------------------------------------------------
+
+
+def _encoded(axis, column, is_one_hot, has_indicator):
+    """What one column becomes: pairs of what follows its name, and values.
+
+    Parameters
+    ----------
+    axis : Range, LogRange, Knots or Labels
+    column : ndarray of shape (n_samples,)
+        As the axis places it: floats, or codes of labels.
+    is_one_hot, has_indicator : bool
+
+    Returns
+    -------
+    list of (str, ndarray of shape (n_samples,))
+    """
+    filler = 0.0 if has_indicator else 0.5
+    if isinstance(axis, Labels):
+        encoded, is_missing = _labels(axis.labels, column, is_one_hot, filler), column == len(axis.labels) + 1
+    else:
+        is_missing = np.isnan(column)
+        encoded = [("", np.where(is_missing, filler, _in_unit_interval(column, *axis.scale)))]
+    return [*encoded, ("_missing", is_missing)] if has_indicator else encoded
+
+
+def _labels(labels, codes, is_one_hot, filler):
+    """What a column of labels becomes, without where they are missing."""
+    n_labels = len(labels)
+    if is_one_hot:
+        encoded = [(f"_{_as_text(label)}", codes == code) for code, label in enumerate(labels)]
+    else:
+        of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # of each label, of others, and of missing ones
+        encoded = [("", np.array(of_code)[codes])]
+    return [*encoded, ("_other", codes == n_labels)]
+
+
+def _as_text(label):
+    """A label as it was written: labels that are numbers are kept as floats."""
+    return label if isinstance(label, str) else repr(label).removesuffix(".0")
+
+
+def _in_unit_interval(values, lower, upper):
+    """Floats clipped to a range, then scaled; clipped before, as differences could overflow."""
+    width = upper - lower or 1.0  # 0 of a range so narrow that its ends have the same logarithm
+    return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
+
+
+# --- Dataframes -------------------------------------------------------------------------------------------------------
+
+
+def _refuse_arrays(X):
+    """Raise unless X is a dataframe, whose columns have names."""
+    if not is_frame(X):
+        found = f"an object of type {type(X).__name__}" if hasattr(X, "columns") else "an array"
+        raise ValueError(
+            f"X must be a dataframe with column names, by which bounds and categories are looked up, got {found}: call "
+            "set_output(transform='pandas') on the step before, for instance "
+            "selector.set_output(transform='pandas')."
+        )
+
+
+def _without_rows(X):
+    """The names and types of the columns of a dataframe, as one without rows."""
+    return as_frame(X.head(0) if is_lazy(X) else X).head(0).to_native()
+
+
+def _of_columns(entries, names):
+    """The entries of a dict for these columns; a range for all columns as it is."""
+    if not isinstance(entries, dict | None):
+        return entries
+    names = set(names)
+    return {name: entry for name, entry in (entries or {}).items() if name in names}
+
+
+def _as_dataframe(columns, container, native):
+    """Columns by name as a dataframe of the library of `container`, or of `native` if that is no dataframe.
+
+    The adapters of scikit-learn do not make pandas of tables of Arrow, or of Polars without rows.
+    """
+    wanted = nw.from_native(native if isinstance(container, np.ndarray) else container, eager_only=True)
+    namespace = nw.get_native_namespace(wanted)
+    if wanted.implementation.is_pandas_like():
+        is_labelled = nw.from_native(native, eager_only=True).implementation.is_pandas_like()
+        return namespace.DataFrame(columns, index=native.index if is_labelled else None)
+    return nw.from_dict(columns, backend=namespace).to_native()

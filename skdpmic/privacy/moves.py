@@ -1,0 +1,134 @@
+"""Exact noise for counts in the cells of several columns at once (``docs/theory/summary.md``).
+
+A record that changes moves from one cell to another in each column, so a column's counts change by at most one move.
+The noise knows that: it is a vector z of integers for each column, with sum 0 and size N(z), the sum of its positive
+parts, and ``P(z_1, z_2, ...)`` is proportional to ``exp(-max N(z_j) / scale)``.
+"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from skdpmic.privacy.noise import geometric, uniform_below
+
+
+def n_within(n_cells, size):
+    """How many vectors of integers with sum 0 have at most this size (Conway and Sloane 1997, of the lattice A_d).
+
+    Parameters
+    ----------
+    n_cells : int, at least 2
+    size : int, at least -1
+
+    Returns
+    -------
+    int
+        ``sum(comb(d, k)**2 comb(size + d - k, d) for k = 0 ... d)``, with d the number of cells less one.
+    """
+    d = n_cells - 1
+    return sum(math.comb(d, k) ** 2 * math.comb(size + d - k, d) for k in range(min(d, size) + 1))
+
+
+def n_of_signs(n_cells, size):
+    """How many of these have exactly this size, above 0, by the number of their positive cells, from 1 on."""
+    return [
+        math.comb(n_cells, i) * math.comb(size - 1, i - 1) * math.comb(size + n_cells - i - 1, n_cells - i - 1)
+        for i in range(1, n_cells)
+    ]
+
+
+def discrete_moves(n_cells, scale, random_bytes):
+    """Noise for the counts of several columns.
+
+    A radius is drawn first: of a mixture, over r, of uniform laws of all vectors with sizes up to r.
+
+    Parameters
+    ----------
+    n_cells : list of int
+        How many cells each column has, at least 2.
+    scale : int or Fraction, above 0
+    random_bytes : callable
+        From :func:`skdpmic.privacy.noise.entropy_source`.
+
+    Returns
+    -------
+    list of ndarrays of shape (n_cells_j,)
+        Python integers.
+    """
+    radius = _radius(n_cells, scale, random_bytes)
+    return [_uniform_within(m, radius, random_bytes) for m in n_cells]
+
+
+def _radius(n_cells, scale, random_bytes):
+    """An integer r >= 0 with ``P(r)`` proportional to ``exp(-r / scale)`` times the number of vectors within r.
+
+    The sum g of D + 1 geometric numbers, D the sum of all d, has P(g) proportional to (g + 1) ... (g + D) exp(-g /
+    scale). It is kept with the quotient of the two, which is at most 1: each comb(g + d - k, d) is at most
+    comb(g + d, d), and the sum of comb(d, k)**2 is comb(2 d, d).
+    """
+    degrees = [m - 1 for m in n_cells]
+    largest = math.prod(math.comb(2 * d, d) for d in degrees)
+    factorials = math.prod(map(math.factorial, degrees))
+    while True:
+        radius = int(geometric(scale, sum(degrees) + 1, random_bytes).sum())
+        n_vectors = math.prod(n_within(m, radius) ** count for m, count in _counted(n_cells))
+        bound = largest * math.perm(radius + sum(degrees), sum(degrees))
+        if uniform_below(bound, 1, random_bytes)[0] < n_vectors * factorials:
+            return radius
+
+
+def _counted(n_cells):
+    return [(m, n_cells.count(m)) for m in set(n_cells)]
+
+
+def _uniform_within(n_cells, radius, random_bytes):
+    """One of all vectors of integers with sum 0 and at most this size."""
+    place = int(uniform_below(n_within(n_cells, radius), 1, random_bytes)[0])
+    size = _first(lambda size: n_within(n_cells, size) > place, radius)
+    moves = np.zeros(n_cells, dtype=object)
+    if size == 0:
+        return moves
+    n_positive = 1 + _weighted(n_of_signs(n_cells, size), random_bytes)
+    is_positive = np.zeros(n_cells, dtype=bool)
+    is_positive[_subset(n_cells, n_positive, random_bytes)] = True
+    n_others = n_cells - n_positive
+    moves[is_positive] = _parts(size, n_positive, random_bytes)
+    # Parts that may be 0 are parts of a larger number, less one each.
+    moves[~is_positive] = [1 - part for part in _parts(size + n_others, n_others, random_bytes)]
+    return moves
+
+
+def _first(holds, highest):
+    """The least of 0 ... highest for which it holds, as it does from there on."""
+    low, high = 0, highest
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _weighted(weights, random_bytes):
+    """An index, with probability proportional to its weight, an integer."""
+    place = int(uniform_below(sum(weights), 1, random_bytes)[0])
+    for index, weight in enumerate(weights):
+        if place < weight:
+            return index
+        place -= weight
+    raise AssertionError("unreachable: place is below the sum")
+
+
+def _parts(total, n_parts, random_bytes):
+    """One of all ways to write a number as an ordered sum of so many numbers above 0."""
+    cuts = sorted(_subset(total - 1, n_parts - 1, random_bytes))
+    ends = [0, *(cut + 1 for cut in cuts), total]
+    return [after - before for before, after in pairwise(ends)]
+
+
+def _subset(n, size, random_bytes):
+    """One of all sets of so many of the numbers 0 ... n - 1 (Floyd's algorithm)."""
+    chosen: set[int] = set()
+    for last in range(n - size, n):
+        one = int(uniform_below(last + 1, 1, random_bytes)[0])
+        chosen.add(last if one in chosen else one)
+    return list(chosen)

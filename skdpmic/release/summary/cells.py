@@ -1,0 +1,99 @@
+"""Which cells a value is in, by itself: whether it is missing or not as described, and in which part of its range."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdpmic.table.axes import Labels
+
+MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
+_FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
+# A fiftieth, and then tenths: so skewed columns show at their lower end.
+_ENDS = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_MOST_PARTS = len(_ENDS) - 1
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, two sets of them: of all values, each is in one of either set.
+
+    Parameters
+    ----------
+    axis : Range, LogRange, Knots or Labels
+        What is public about the column.
+    """
+
+    axis: Any
+
+    @property
+    def is_nominal(self):
+        """Whether the column holds labels."""
+        return isinstance(self.axis, Labels)
+
+    @property
+    def flags(self):
+        """What may be wrong with a value; one further cell of the set is that nothing is."""
+        return _FLAGS_OF_LABELS if self.is_nominal else _FLAGS_OF_NUMBERS
+
+    @property
+    def n_parts(self):
+        """How many parts the public values are cut into; one further cell has those that are missing or outside."""
+        return min(len(self.axis.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
+
+    @property
+    def sizes(self):
+        """Number of cells of the two sets."""
+        return len(self.flags) + 1, self.n_parts + 1
+
+    def part_ends(self):
+        """Where the parts of numbers or dates end, as users give these; of labels, which labels are in each part."""
+        if self.is_nominal:
+            part_of = self._parts_of_labels()
+            labels = [label if isinstance(label, str) else f"{label:g}" for label in self.axis.labels]
+            return [
+                [label for label, j in zip(labels, part_of, strict=True) if j == part] for part in range(self.n_parts)
+            ]
+        lower, upper = self.axis.scale
+        return [self.axis.value_at(lower + end * (upper - lower)) for end in _ENDS]
+
+    def part_places(self):
+        """Where the parts lie beside one another in a picture: their ends, from 0 to 1."""
+        return np.linspace(0, 1, self.n_parts + 1) if self.is_nominal else np.array(_ENDS)
+
+    def _parts_of_labels(self):
+        """Labels one by one, or neighbours together, as many in each part, if there are more labels than parts."""
+        n = len(self.axis.labels)
+        return [j * self.n_parts // n for j in range(n)]
+
+    def count(self, values):
+        """How many records are in each cell of either set.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,)
+            Numbers as they are, NaN where missing; or codes of labels.
+
+        Returns
+        -------
+        flags, parts : int64 ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
+            The last cell of either has all others.
+        """
+        flag_of, part_of = self._of_labels(values) if self.is_nominal else self._of_numbers(values)
+        n_flags, n_parts = self.sizes
+        return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
+
+    def _of_labels(self, codes):
+        n = len(self.axis.labels)  # the code of other labels; one more where the value is missing
+        flag_of_code = np.array([2] * n + [1, 0])
+        part_of_code = np.array([*self._parts_of_labels(), self.n_parts, self.n_parts])
+        return flag_of_code[codes], part_of_code[codes]
+
+    def _of_numbers(self, values):
+        numbers = [bound for bound in self.axis.bounds if bound != "log"]
+        is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
+        flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
+        lower, upper = self.axis.scale
+        places = (self.axis.place(np.where(flag_of == 3, values, numbers[0])) - lower) / (upper - lower)
+        part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
+        return flag_of, np.where(flag_of == 3, part_of, self.n_parts)

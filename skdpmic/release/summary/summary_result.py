@@ -1,0 +1,160 @@
+"""What a private look at a table has found: noisy shares, intervals, and what is suspicious."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from skdpmic._utils.results import dataframe
+from skdpmic._utils.summaries import Column, Summary, as_html
+from skdpmic._utils.texts import budget
+from skdpmic.release.summary.cells import Cells
+from skdpmic.release.summary.suspicions import suspicions, written
+
+FLAG, PART = "flag", "part"
+
+
+@dataclass(frozen=True)
+class ColumnShares:
+    """Noisy shares of the values of one column.
+
+    Parameters
+    ----------
+    name : str
+    cells : Cells
+        What is public about it.
+    flags, parts : ndarrays of shapes (n_flags,) and (n_parts,)
+        Shares of all records, in [0, 1].
+    flag_margin, part_margin : float
+        How far off these are at most, with a confidence of 95% for all columns at once.
+    suspicious : list of str
+    """
+
+    name: str
+    cells: Cells
+    flags: np.ndarray
+    parts: np.ndarray
+    flag_margin: float
+    part_margin: float
+    suspicious: list
+
+    def rows(self):
+        """What each share is of, and its interval: tuples (kind, of, share, lower, upper)."""
+        shares = [
+            (FLAG, flag, share, self.flag_margin) for flag, share in zip(self.cells.flags, self.flags, strict=True)
+        ]
+        shares += [
+            (PART, part, share, self.part_margin) for part, share in zip(self.part_names(), self.parts, strict=True)
+        ]
+        return [(kind, of, share, max(share - off, 0.0), min(share + off, 1.0)) for kind, of, share, off in shares]
+
+    def part_names(self):
+        """The labels, or the ends, of each part."""
+        ends = self.cells.part_ends()
+        if self.cells.is_nominal:
+            return [labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in ends]
+        return [f"{written(lower)} to {written(upper)}" for lower, upper in pairwise(ends)]
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateSummary:
+    """A private look at a table, as :func:`private_summary` returns it. It holds nothing that was not published.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnShares
+    n_samples : int
+        Records that count, which is public.
+    privacy_spent : (float, float)
+        Epsilon and delta.
+    mechanism : {"k-norm", "gaussian"}
+        What drew the noise.
+    """
+
+    columns: tuple
+    n_samples: int
+    privacy_spent: tuple
+    mechanism: str
+    is_seeded: bool = False
+
+    @classmethod
+    def of_counts(cls, names, cells, n_samples, noisy, release, is_seeded):
+        """What follows from noisy counts of both sets of cells.
+
+        Parameters
+        ----------
+        names : list of str
+        cells : list of Cells
+        n_samples : int
+        noisy : pair of lists of ndarrays
+        release : CellsRelease
+        is_seeded : bool
+        """
+        of_columns = zip(names, cells, *noisy, strict=True)
+        columns = tuple(_shares(*of_column, n_samples, release) for of_column in of_columns)
+        return cls(columns, n_samples, release.cost[:2], release.mechanisms[0].name, is_seeded)
+
+    @property
+    def suspicious(self) -> list[str]:
+        """What a user should look at, in plain words; empty if nothing shows beyond the noise."""
+        return [text for column in self.columns for text in column.suspicious]
+
+    def to_frame(self) -> Any:
+        """All shares, with their intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each share: `column`; `kind`, "flag" or "part"; `of`, what it is of ("missing", "below", "above",
+            "other", or which part of the range or which labels); `share`, of all records; and `lower` and `upper`, the
+            95% interval, for all rows at once.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        rows = [(column.name, *row) for column in self.columns for row in column.rows()]
+        return dataframe(rows, ["column", "kind", "of", "share", "lower", "upper"])
+
+    def __repr__(self):
+        lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {self._cost()}>"]
+        return "\n".join([*lines, *(self.suspicious or [_NOTHING])])
+
+    def _cost(self):
+        return budget(*self.privacy_spent)
+
+    def _repr_html_(self):
+        facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
+        facts += [("Suspicious", text) for text in self.suspicious or [_NOTHING]]
+        broken = ["random_state was set, so whoever knows the seed can subtract the noise"] if self.is_seeded else []
+        names = [column.name for column in self.columns]
+        flags = [
+            Column(flag, [_cell(column, flag) for column in self.columns], "number")
+            for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
+        ]
+        most = Column("most", [_most(column) for column in self.columns])
+        shown = Summary(facts, broken, [Column("column", names), *flags, most], range(len(names)), unit="column")
+        return as_html(shown)
+
+
+_NOTHING = "Nothing suspicious shows beyond the noise."
+
+
+def _shares(name, cells, flags, parts, n_samples, release):
+    found = suspicions(name, cells, flags, parts, n_samples, release)
+    margins = [release.margin(which, size) / n_samples for which, size in enumerate(cells.sizes)]
+    clipped = [np.clip(counts[:-1] / n_samples, 0, 1) for counts in (flags, parts)]
+    return ColumnShares(name, cells, *clipped, *margins, found)
+
+
+def _cell(column, flag):
+    if flag not in column.cells.flags:
+        return ""
+    return f"{column.flags[column.cells.flags.index(flag)]:.1%} ± {column.flag_margin:.1%}"
+
+
+def _most(column):
+    part = int(np.argmax(column.parts))
+    return f"{column.part_names()[part]} ({column.parts[part]:.0%} ± {column.part_margin:.0%})"

@@ -1,0 +1,97 @@
+"""What is suspicious about a column, in plain words: from noisy shares and public facts only."""
+
+import numpy as np
+
+from skdpmic._utils.readable import abbreviated
+from skdpmic.release.summary.cells import BELOW, MISSING, OTHER
+from skdpmic.table.axes import Knots, LogRange
+from skdpmic.table.dates import NUMBERS
+
+FEWEST = 0.005  # of the values, as an end of a range may well be where hardly any are
+_MOST = 0.5
+# Of the values in their range, that they are in one or two of its parts; labels are rarer by nature.
+_NEARLY_ALL, _ONE_LABEL = 0.85, 0.97
+_SURE = 0.3  # at least so many of them, so that it is not noise alone
+
+
+def suspicions(name, cells, flags, parts, n_samples, release):
+    """What a user should look at.
+
+    Parameters
+    ----------
+    name : str
+    cells : Cells
+    flags, parts : ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
+        Noisy counts.
+    n_samples : int
+    release : CellsRelease
+
+    Returns
+    -------
+    list of str
+    """
+    n_flags, n_parts = cells.sizes
+    reach, margin = (of(0, n_flags) / n_samples for of in (release.reach, release.margin))
+    shares = dict(zip(cells.flags, (flags[:-1] / n_samples).tolist(), strict=True))
+    found = [
+        _of_flag(name, cells, flag, _about(share, margin))
+        for flag, share in shares.items()
+        if share - reach > (_MOST if flag == MISSING else FEWEST)
+    ]
+
+    def reach_of_parts(n_together):
+        return release.reach(1, n_parts, n_together) / n_samples
+
+    return found + _of_parts(name, cells, parts[:-1] / n_samples, flags[-1] / n_samples, reach_of_parts)
+
+
+def _of_flag(name, cells, flag, about):
+    if flag == MISSING:
+        return f"{about} of {name} is missing."
+    if flag == OTHER:
+        labels = abbreviated(list(cells.axis.labels[:5]))
+        return f"{about} of {name} is none of its labels, such as {labels}: check spelling, case and spaces."
+    end = written(cells.part_ends()[0 if flag == BELOW else -1])
+    return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
+
+
+def _of_parts(name, cells, parts, share_inside, reach_of_parts):
+    """Whether nearly all values that are in their range are in one part of it, or in two next to each other."""
+    least = max((_ONE_LABEL if cells.is_nominal else _NEARLY_ALL) * share_inside, _SURE)
+    for n_together in (1,) if cells.is_nominal else (1, 2):
+        together = np.convolve(parts, np.ones(n_together), mode="valid")
+        first = int(np.argmax(together))
+        share = float(together[first])
+        if share > least and share - reach_of_parts(n_together) > _SURE * share_inside:
+            return [_in_few_parts(name, cells, first, n_together, _about(share, reach_of_parts(n_together)))]
+    return []
+
+
+def _in_few_parts(name, cells, first, n_together, about):
+    if cells.is_nominal:
+        labels = cells.part_ends()[first]
+        label = f"{labels[0]!r}" if len(labels) == 1 else f"one of {labels[0]!r} to {labels[-1]!r}"
+        return f"{about} of {name} is {label}: it hardly tells records apart."
+    ends = cells.part_ends()
+    lower, upper = written(ends[first]), written(ends[first + n_together])
+    place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
+    place = place or ("a tenth" if n_together == 1 else "a fifth")
+    scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.axis), "its range")
+    is_linear = scale == "its range" and cells.axis.of == NUMBERS
+    advice = "use 'log', or narrow the range." if first == 0 and is_linear else "narrow the range."
+    return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {advice}"
+
+
+def _about(share, margin):
+    """A share with its interval."""
+    low, high, share = (min(max(value, 0.0), 1.0) for value in (share - margin, share + margin, share))
+    return f"About {share:.0%} ({low:.0%} to {high:.0%})"
+
+
+def written(end):
+    """A number in short, a date without its time where that is midnight, or a duration in days and hours."""
+    if isinstance(end, float):
+        return np.format_float_positional(end, precision=4, fractional=False, trim="-")
+    if isinstance(end, np.timedelta64):
+        return str(end.item()).removesuffix(", 0:00:00")
+    return str(end).removesuffix("T00:00:00.000000")

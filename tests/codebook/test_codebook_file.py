@@ -1,0 +1,336 @@
+"""A codebook as a file: what is written is read, and what is wrong is told with its column and its line."""
+
+import datetime
+import random
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from skdpmic import Codebook
+from skdpmic.codebook import column, toml_file
+from tests.codebook.entries import DAY, DAYS, ENTRIES, WRONG
+from tests.folding import each
+
+NAMES = [
+    "age",
+    "",
+    " ",
+    "blood.pressure",
+    'the "age"',
+    "it's",
+    "both \"'",
+    "back\\slash",
+    "[age]",
+    "a=b",
+    "# no comment",
+    "bp_*",
+    "x?",
+    "größe 日本 😀",
+    "two\nlines",
+    "tab\t",
+    "\u2028\x85",  # where Python sees the end of a line, and TOML does not
+    "\x00\x7f",
+    "columns",
+    "version",
+    "type",
+]
+
+# --- Writing and reading ----------------------------------------------------------------------------------------------
+
+
+def read_again(codebook):
+    return Codebook.parse(codebook.to_toml())
+
+
+@each("given, entry", ENTRIES)
+def test_every_entry_is_read_as_it_was_written(given, entry):
+    assert read_again(Codebook({"x": given})).columns == {"x": entry}
+
+
+@each("name", NAMES)
+def test_every_name_and_text_is_read_as_it_was_written(name):
+    codebook = Codebook(
+        {name: {"range": [0, 1], "unit": name, "description": name}, "labels": [name, name + "."]},
+        groups=[name, "house"],
+        title=name,
+    )
+    assert read_again(codebook) == codebook
+
+
+def test_random_codebooks_are_read_as_they_were_written():
+    rng = random.Random(0)
+    letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
+    for _ in range(200):
+        names = {"".join(rng.choices(letters, k=rng.randint(0, 5))) for _ in range(3)}
+        ends = sorted({rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300) for _ in range(rng.randint(2, 6))})
+        days = sorted({DAY + DAYS * rng.randint(-700_000, 2_900_000) for _ in range(rng.randint(2, 4))})
+        unit = rng.choice(["weeks", "days", "hours", "minutes", "seconds"])
+        spans = [DAYS * i + datetime.timedelta(microseconds=rng.randint(0, 10**6)) for i in range(2, 5)]
+        entries = [tuple(ends), tuple(days), {"range": [spans[0], spans[2]], "unit": unit}, tuple(spans)]
+        codebook = Codebook({name: rng.choice(entries) for name in names})
+        assert read_again(codebook) == codebook
+
+
+@each("unit", ["weeks", "days", "hours", "minutes", "seconds"])
+def test_durations_are_numbers_of_a_unit(unit):
+    text = f'version = 1\n[columns.x]\ntype = "duration"\nrange = [0, 1.5]\nunit = "{unit}"'
+    codebook = Codebook.parse(text)
+    assert codebook.columns["x"].bounds == (0 * DAYS, datetime.timedelta(**{unit: 1.5}))
+    assert tomllib.loads(codebook.to_toml())["columns"]["x"] == tomllib.loads(text)["columns"]["x"]
+
+
+def test_a_duration_without_a_unit_is_written_in_the_longest_of_which_it_is_a_whole_number():
+    codebook = Codebook({"stay": (0 * DAYS, 90 * DAYS), "weeks": (0 * DAYS, 14 * DAYS), "hours": (0 * DAYS, DAYS / 2)})
+    fields = tomllib.loads(codebook.to_toml())["columns"]
+    assert {name: (field["range"], field["unit"]) for name, field in fields.items()} == {
+        "stay": ([0, 90], "days"),
+        "weeks": ([0, 2], "weeks"),
+        "hours": ([0, 12], "hours"),
+    }
+
+
+def test_what_is_said_of_the_table_is_read_as_it_was_written(tmp_path):
+    codebook = Codebook(
+        {"age": (0, 110), "bp_*": (0, 300), "sex": ["f", "m"]},
+        groups=["house", "member"],
+        max_rows_per_group=3,
+        title="Patients",
+    )
+    codebook.write(tmp_path / "codebook.toml")
+    read = Codebook.read(str(tmp_path / "codebook.toml"))
+    assert read == codebook
+    assert (read.groups, read.max_rows_per_group, read.title) == (("house", "member"), 3, "Patients")
+    assert list(read.columns) == ["age", "bp_*", "sex"]
+    assert read_again(Codebook({"age": (0, 1)}, groups="person")).groups == ("person",)
+    assert read_again(Codebook({"age": (0, 1)})).max_rows_per_group is None
+    assert Codebook.parse('version = 1\ngroups = "person"\n[columns.age]\nrange = [0, 1]').groups == ("person",)
+
+
+def test_a_file_is_as_people_would_write_it():
+    codebook = Codebook(
+        {"age": {"range": [0, 110], "unit": "years"}, "born": (DAY, DAY + DAYS), "crp": (0, 1000, "log")}, title="T"
+    )
+    assert re.sub("^#.*\n", "", codebook.to_toml(), flags=re.M) == (
+        'version = 1\ntitle = "T"\n\n'
+        '[columns.age]\ntype = "number"\nrange = [0, 110]\nunit = "years"\n\n'
+        '[columns.born]\ntype = "date"\nrange = [2020-01-01, 2020-01-02]\n\n'
+        '[columns.crp]\ntype = "number"\nrange = [0, 1000]\nscale = "log"\n\n'
+    )
+
+
+def test_a_file_is_the_same_on_every_system(tmp_path):
+    path = tmp_path / "codebook.toml"
+    Codebook({"größe": (0, 1)}).write(path)
+    assert path.read_bytes().decode("utf-8") == Codebook({"größe": (0, 1)}).to_toml()
+    for written in (b"\xef\xbb\xbf" + path.read_bytes(), path.read_bytes().replace(b"\n", b"\r\n")):
+        path.write_bytes(written)  # as editors of Windows do
+        assert Codebook.read(path) == Codebook({"größe": (0, 1)})
+
+
+@each(
+    "text",
+    [
+        'version = 1\ncolumns.age.range = [0, 110]\ncolumns.sex.labels = ["f", "m"]',
+        'version = 1\n[columns]\nage = {range = [0, 110]}\nsex = {labels = ["f", "m"]}',
+        "version = 1\ncolumns = {age = {range = [0, 110]}, sex = {labels = ['f', 'm']}}",
+        'version = 1\n[columns.sex]\nlabels = [\n  "f", # female\n  "m",\n]\n[columns."age"]\nrange = [0, 110]',
+    ],
+)
+def test_any_way_of_toml_is_read(text):
+    assert Codebook.parse(text) == Codebook({"age": (0, 110), "sex": ["f", "m"]})
+
+
+def test_moments_with_a_zone_are_in_utc():
+    text = "version = 1\n[columns.x]\nrange = [2020-01-01T00:00:00Z, 2020-01-01T14:30:00+02:00]"
+    assert Codebook.parse(text).columns["x"].bounds == (DAY, datetime.datetime(2020, 1, 1, 12, 30))
+
+
+# --- What is wrong ----------------------------------------------------------------------------------------------------
+
+
+def refusal(text, source="patients.toml"):
+    with pytest.raises(ValueError) as caught:
+        Codebook.parse(text, source)
+    return str(caught.value)
+
+
+def in_file(entry):
+    """Whether a file can say the same."""
+    plain = (int, float, str, datetime.date, dict, list)
+    values = [value for field in entry.values() for value in (field if isinstance(field, list) else [field])]
+    return all(isinstance(name, str) for name in entry) and all(type(value) in plain for value in values)
+
+
+@each("entry, told", [(entry, told) for entry, told in WRONG if isinstance(entry, dict) and in_file(entry)])
+def test_every_mistake_is_told_with_its_column_and_line(entry, told):
+    text = Codebook({"age": (0, 1)}).to_toml() + "# x\n[columns.x]\n"
+    for name, value in entry.items():
+        shown = (
+            [end.isoformat() if isinstance(end, datetime.date) else repr(end) for end in value]
+            if isinstance(value, list)
+            else None
+        )
+        text += f"{name} = {repr(value) if shown is None else '[' + ', '.join(shown) + ']'}\n"
+    refused = refusal(text)
+    line = text.split("\n").index("[columns.x]") + 1
+    assert refused.startswith(f"patients.toml does not say what is needed of 1 column(s):\nline {line}: ")
+    assert "column 'x'" in refused
+    assert re.search(told, refused)
+
+
+def test_all_wrong_columns_are_listed_twenty_at_most():
+    text = (
+        "version = 1\n"
+        + "".join(f'[columns.c{i}]\ntype = "number"\n' for i in range(25))
+        + "[columns.ok]\nrange = [0, 1]"
+    )
+    lines = refusal(text).split("\n")
+    assert lines[0].endswith("of 25 column(s):")
+    assert lines[1:-1] == [f"line {2 * i + 2}: column 'c{i}' must have range or knots, got none." for i in range(20)]
+    assert lines[-1] == "and 5 more"
+
+
+@each("name", NAMES)
+def test_the_line_of_a_column_of_any_name_is_told(name):
+    text = Codebook.template([f"a {name}", "type", name, f"{name} b"] if name != "type" else ["a", "x", name])
+    line = next(
+        i
+        for i, line in enumerate(text.split("\n"), 1)
+        if line.startswith("[") and name in tomllib.loads(line)["columns"]
+    )
+    assert f"\nline {line}: the type of column {name!r} must be" in refusal(text)
+
+
+@each(
+    "text, line",
+    [
+        ("version = 1\n[columns]\n# age\nage = {range = 5}\n", 4),
+        ("version = 1\ncolumns.agel.range = [0, 1]\ncolumns.age.range = [0]", 3),
+        ("version = 1\n[columns.b]\nrange = [0, 1]\n[columns.'age']\n", 4),
+        ('version = 1\n[columns.b]\nrange = [0, 1]\ndescription = "age"\n[columns."\\u0061ge"]\nrange = []', 5),
+        ("version = 1\n\n[columns.age]\ncontinued = [\n]", 3),
+        ("version = 1\ncolumns = {b = {range = [0, 1]}, age = {type = 'age'}}", 2),
+        ("version = 1\n[columns]\nage = [0, 110]", 3),
+        ("version = 1\n[columns]\nage = 'boolean'", 3),
+        ("version = 1\n[columns.b]\nrange = [0, 1]\n[[columns.age]]\nrange = [0, 1]", 4),
+    ],
+)
+def test_the_line_is_told_however_a_column_is_written(text, line):
+    assert f":\nline {line}: " in refusal(text)
+    assert "column 'age'" in refusal(text)
+
+
+def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
+    assert "column 'age' must be a table, such as {range = [0, 120]}, got [0, 110]" in refusal(
+        "version = 1\n[columns]\nage = [0, 110]"
+    )
+
+
+def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
+    refused = refusal("version = 1\n[columns.blood.pressure]\nrange = [0, 300]")
+    assert "line 2: column 'blood' must have fields" in refused
+    assert "got others, ['pressure']. A name with a dot is to be in quotes." in refused
+
+
+@each(
+    "text, told",
+    [
+        ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "line 2: title must be"),
+        ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "line 3: groups must be"),
+        ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "line 2: groups must be"),
+        ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
+        ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
+        ("version = 1\n[colums.a]\nrange = [0, 1]", "line 2: a codebook must have fields among"),
+        ("version = 1\n[columns]", "line 2: columns must have an entry"),
+    ],
+)
+def test_mistakes_about_the_table_are_told_with_their_line(text, told):
+    assert refusal(text).startswith(f"patients.toml, {told}")
+
+
+@each(
+    "text, line",
+    [
+        ("version = 1\n[columns.age]\nrange = [0, 110", 3),
+        ("version = 1\n[columns.age]\nrange = [0, 110\n\n\n", 3),
+        ("version = 1\n[columns.age]\nrange = 0 110\n", 3),
+        ("version = 1\n[columns.age]\nrange = [0, 1]\n[columns.age]\nrange = [0, 2]\n", 4),
+        ("version = 1\n[columns.age\nrange = [0, 1]\n", 2),
+        ("version = 1\n[columns.age]\nlabels = [f, m]\n", 3),
+        ('version = 1\n[columns.age]\ndescription = "open', 3),
+        ("version = 1\n[columns.blood pressure]\nrange = [0, 1]", 2),
+    ],
+)
+def test_what_is_no_toml_is_refused_with_the_line(text, line):
+    assert re.fullmatch(rf"patients\.toml must be a file in TOML: .*\bline {line}\b.*\.", refusal(text))
+
+
+@each("version", ["2", "0", '"1"', "true", None])
+def test_an_unknown_version_is_refused(version):
+    text = ("" if version is None else f"version = {version}\n") + "[columns.age]\nrange = [0, 110]"
+    assert refusal(text).startswith("patients.toml must say version = 1, the format that is known here, got ")
+
+
+def test_a_later_version_is_refused_whatever_it_says():
+    assert "must say version = 1" in refusal("version = 2\nnews = 1\n[columns.age]\nnews = 2")
+
+
+def test_a_file_without_columns_is_refused():
+    for text in ("version = 1", "version = 1\ncolumns = [1]"):
+        assert refusal(text) == "patients.toml must have a table [columns], got none."
+
+
+def test_errors_name_the_file(tmp_path):
+    path = tmp_path / "codebook.toml"
+    path.write_bytes("version = 1\n[columns.größe]\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} must be text in UTF-8, got other bytes on line 2"):
+        Codebook.read(path)
+    path.write_text("version = 3")
+    with pytest.raises(ValueError, match=re.escape(str(path))):
+        Codebook.read(path)
+    with pytest.raises(FileNotFoundError):
+        Codebook.read(tmp_path / "other.toml")
+
+
+def test_a_large_file_with_many_blanks_is_refused_at_once():
+    text = Codebook.template([f"e{i}" for i in range(2000)])
+    assert "and 1980 more" in refusal(text)
+
+
+# --- The page about the format ----------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "codebook.md").read_text(encoding="utf-8")
+
+
+def test_the_example_on_the_page_is_read():
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    codebook = Codebook.parse(example)
+    assert read_again(codebook) == codebook
+    assert (codebook.title, codebook.groups) == ("Visits to a clinic, 2020 to 2024", ("patient",))
+    assert codebook.target("grade", ["age", "bmi", "blood.pressure", "lab_1", "stay", "ward", "smoker"]) == {
+        "bounds": {
+            "age": (0, 110),
+            "bmi": (10, 18.5, 25, 30, 60),
+            "blood.pressure": (0, 300),
+            "lab_1": (0, 1e6, "log"),
+            "stay": (0 * DAYS, 90 * DAYS),
+        },
+        "categories": {"ward": ["surgery", "medicine", "heart"], "smoker": [0, 1]},
+        "classes": [1, 2, 3],
+        "max_rows_per_group": 3,
+    }
+
+
+def test_the_page_has_every_field_and_type_and_the_example_each_of_them():
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    written = tomllib.loads(example)
+    of_columns = written["columns"].values()
+    assert set(written) == {"version", *toml_file._FIELDS}
+    assert {name for fields in of_columns for name in fields} == set(column._FIELDS)
+    assert {fields["type"] for fields in of_columns} == set(column.KINDS)
+    for name in (*written, *column._FIELDS, *column.KINDS):
+        assert f"| `{name}` |" in PAGE
+    assert "`version` | integer | yes | the version of the format: 1 |" in PAGE
+    assert all(f'`"{unit}"`' in PAGE for unit in column.UNITS_OF_TIME)

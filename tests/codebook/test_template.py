@@ -1,0 +1,248 @@
+"""A codebook to fill in is made of names and types alone: no value of the table is looked at."""
+
+import datetime
+import tomllib
+
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from skdpmic import Codebook, PrivateSelectKBest
+from tests.counting.tables import relation
+from tests.folding import each
+
+pyarrow = pytest.importorskip("pyarrow")
+
+MOMENT = datetime.datetime(2020, 1, 1, 12)
+
+
+def columns_of(frame):
+    return tomllib.loads(Codebook.template(frame))["columns"]
+
+
+def kinds_of(frame):
+    return {name: fields["type"] for name, fields in columns_of(frame).items()}
+
+
+# --- What is in it ----------------------------------------------------------------------------------------------------
+
+PANDAS = pandas.DataFrame(
+    {
+        "number": [1.0, 2.0],
+        "nullable": pandas.array([1, None], dtype="Int64"),
+        "date": [MOMENT, MOMENT],
+        "zoned": pandas.to_datetime([MOMENT, MOMENT]).tz_localize("UTC"),
+        "duration": [MOMENT - MOMENT] * 2,
+        "text": ["a", "b"],
+        "objects": np.array(["a", 1], dtype=object),
+        "categorical": pandas.Categorical(["a", "b"]),
+        "ordered": pandas.Categorical(["a", "b"], categories=["a", "b"], ordered=True),
+        "boolean": [True, False],
+        "gaps": pandas.array([True, None], dtype="boolean"),
+        "arrow": pandas.array(["a", "b"], dtype="string[pyarrow]"),
+    }
+)
+POLARS = polars.DataFrame(
+    {
+        "number": [1.0, 2.0],
+        "decimal": polars.Series([1, 2], dtype=polars.Decimal(10, 2)),
+        "date": [MOMENT.date(), None],
+        "moment": [MOMENT, None],
+        "duration": [MOMENT - MOMENT, None],
+        "text": ["a", "b"],
+        "categorical": polars.Series(["a", "b"], dtype=polars.Categorical),
+        "enum": polars.Series(["b", None], dtype=polars.Enum(["c", "b", "a"])),
+        "empty": polars.Series([None, None], dtype=polars.Enum([])),
+        "boolean": [True, None],
+        "time": [MOMENT.time(), None],
+        "list": [[1], [2]],
+        "nothing": [None, None],
+    }
+)
+
+
+def test_the_type_of_a_column_says_what_is_to_be_filled_in():
+    kinds = ["number"] * 2 + ["date"] * 2 + ["duration"] + ["labels"] * 4 + ["boolean"] * 2 + ["labels"]
+    assert kinds_of(PANDAS) == dict(zip(PANDAS, kinds, strict=True))
+    kinds = ["number"] * 2 + ["date"] * 2 + ["duration"] + ["labels"] * 4 + ["boolean"] + ["text"] * 3
+    assert kinds_of(POLARS) == dict(zip(POLARS.columns, kinds, strict=True))
+    blanks = {
+        "number": {"range": []},
+        "date": {"range": []},
+        "duration": {"range": [], "unit": "days"},
+        "text": {"labels": []},
+        "boolean": {},
+    }
+    columns = columns_of(PANDAS)
+    for name, blank in blanks.items():
+        assert {key: columns[name][key] for key in columns[name] if key not in ("type", "description")} == blank
+        assert columns[name]["description"] == ""
+
+
+def test_labels_that_a_person_wrote_into_a_type_are_filled_in_and_those_that_may_come_from_the_data_are_not():
+    assert columns_of(POLARS)["enum"]["labels"] == ["c", "b", "a"]
+    assert columns_of(POLARS.lazy())["enum"]["labels"] == ["c", "b", "a"]
+    for name in ("categorical", "empty"):
+        assert columns_of(POLARS)[name]["labels"] == []
+    for name in ("categorical", "ordered"):
+        assert columns_of(PANDAS)[name]["labels"] == []
+        assert columns_of(pyarrow.Table.from_pandas(PANDAS[[name]]))[name]["labels"] == []
+    assert columns_of(relation("select 'a'::ENUM('a', 'b') as x"))["x"]["labels"] == []
+
+
+def test_names_are_enough():
+    assert columns_of(["age", "a.b"]) == {name: {"type": "", "description": ""} for name in ("age", "a.b")}
+
+
+def test_comments_say_what_is_to_be_written():
+    text = Codebook.template(POLARS)
+    for line in (
+        "range = [] # lowest and highest possible value, such as [0, 120]",
+        "range = [] # first and last possible day, such as [2020-01-01, 2025-12-31]",
+        "range = [] # shortest and longest possible, in this unit",
+        'labels = [] # all possible labels, such as ["f", "m"]',
+        'type = "text" # never used',
+    ):
+        assert f"\n{line}\n" in text
+    assert text.startswith("# A codebook: what is public about each column of a table.")
+
+
+# --- What is not looked at --------------------------------------------------------------------------------------------
+
+
+class Unreadable:
+    """A value that nobody can look at."""
+
+    def _raise(self, *_):
+        raise AssertionError("a value was looked at")
+
+    __eq__ = __hash__ = __repr__ = __str__ = __bool__ = __float__ = __len__ = __iter__ = _raise
+
+
+CONTENTS = [
+    [None] * 3,
+    ["a", "b", "c"],
+    [1, 2, 3],
+    [True, False, True],
+    [MOMENT] * 3,
+    [b"a", "a", 1],
+    [[1], {}, ()],
+    [Unreadable(), Unreadable(), Unreadable()],
+]
+
+
+@each("contents", CONTENTS)
+def test_objects_make_no_difference(contents):
+    frame = pandas.DataFrame({"x": pandas.Series(contents, dtype=object), "y": [1.0, 2.0, 3.0]})
+    empty = pandas.DataFrame({"x": pandas.Series([], dtype=object), "y": pandas.Series([], dtype=float)})
+    assert Codebook.template(frame) == Codebook.template(empty)
+
+
+@each(
+    "frame, empty, other",
+    [
+        (PANDAS, PANDAS.iloc[:0], PANDAS.iloc[[1, 1, 1]]),
+        (POLARS, POLARS.clear(), POLARS[[0, 0, 0]]),
+        (POLARS, POLARS.lazy(), POLARS.lazy().filter(polars.lit(False))),
+        (arrow := POLARS.drop("empty").to_arrow(), arrow.schema, arrow.slice(0, 0)),
+        (arrow, arrow.to_reader(), arrow.to_batches()[0]),
+    ],
+)
+def test_a_table_without_rows_and_one_with_others_have_the_same_template(frame, empty, other):
+    assert Codebook.template(frame) == Codebook.template(empty) == Codebook.template(other)
+
+
+def test_what_is_not_in_memory_is_not_read():
+    lazy = polars.LazyFrame({"x": [1]}).map_batches(lambda _: 1 / 0, schema={"x": polars.Int64})
+    of_duckdb = relation("select error('a value was read')::int as x from range(3)")
+    for frame in (lazy, of_duckdb):
+        assert kinds_of(frame) == {"x": "number"}
+
+
+def test_dask_computes_nothing():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pandas.DataFrame({"x": [1.0, 2.0]}), npartitions=1)
+    unreadable = frame.map_partitions(lambda _: 1 / 0, meta=frame._meta)
+    assert kinds_of(unreadable) == {"x": "number"}
+
+
+class OnlyProtocol:
+    """Nothing but the Arrow protocol; its batches cannot be read."""
+
+    def __init__(self, schema):
+        self._schema = schema
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        batches = (1 / 0 for _ in range(1))
+        return pyarrow.RecordBatchReader.from_batches(self._schema, batches).__arrow_c_stream__(requested_schema)
+
+
+def test_of_a_stream_only_the_schema_is_read():
+    schema = pyarrow.schema({"x": pyarrow.int64(), "y": pyarrow.string(), "z": pyarrow.duration("s")})
+    kinds = {"x": "number", "y": "labels", "z": "duration"}
+    assert kinds_of(schema) == kinds_of(OnlyProtocol(schema)) == kinds
+    reader = schema.empty_table().to_reader()
+    assert kinds_of(reader) == kinds
+    assert reader.read_all().schema == schema  # and it can still be read
+
+
+# --- What is no table -------------------------------------------------------------------------------------------------
+
+
+@each("frame", [np.zeros((2, 2)), "age", 5, None, {"x": [1]}, pandas.Series([1]), polars.Series([1])])
+def test_what_is_no_table_is_refused(frame):
+    with pytest.raises(TypeError, match="frame must be a dataframe, or a list of names of columns"):
+        Codebook.template(frame)
+
+
+def test_columns_that_a_file_cannot_name_are_refused():
+    for frame in (pandas.DataFrame([[1, 2]]), [1, 2], pandas.DataFrame({"a": [1], ("b", "c"): [2]})):
+        with pytest.raises(ValueError, match="names of columns that are text"):
+            Codebook.template(frame)
+    with pytest.raises(ValueError, match="a different name for each column"):
+        Codebook.template(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(ValueError, match="0 feature"):
+        Codebook.template(pandas.DataFrame({}))
+
+
+# --- From the template to the estimator -------------------------------------------------------------------------------
+
+
+def test_a_template_that_is_not_filled_in_is_refused_with_its_lines():
+    text = Codebook.template(POLARS)
+    with pytest.raises(ValueError) as caught:
+        Codebook.parse(text, "codebook.toml")
+    first, *told = str(caught.value).split("\n")
+    unfilled = [name for name in POLARS.columns if name not in ("enum", "boolean", "time", "list", "nothing")]
+    assert first == f"codebook.toml does not say what is needed of {len(unfilled)} column(s):"
+    lines = text.split("\n")
+    for line, name in zip(told, unfilled, strict=True):
+        number = lines.index(f"[columns.{name}]") + 1
+        assert line.startswith(f"line {number}: column '{name}' must have ")
+        assert line.endswith(" left blank.")
+
+
+def test_a_template_that_is_filled_in_serves_an_estimator(tmp_path):
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 110, 2000)
+    frame = pandas.DataFrame({"age": age, "name": "?", "sex": rng.choice(["f", "m"], 2000), "smoker": age < 0})
+    frame["admitted"], frame["stay"] = pandas.Timestamp(MOMENT), pandas.to_timedelta(age, unit="D")
+    frame["cost"] = age * 9.0
+    text = Codebook.template(frame)
+    for name, blank, filled in (
+        ("age", "range = []", "range = [0, 110]"),
+        ("name", 'type = "labels"', 'type = "identifier"'),  # and its labels left blank
+        ("sex", "labels = []", 'labels = ["f", "m"]'),
+        ("admitted", "range = []", "range = [2020-01-01, 2020-12-31]"),
+        ("stay", "range = []", "range = [0, 365]"),
+        ("cost", "range = []", "range = [0, 1000]"),
+    ):
+        before, header, after = text.partition(f"[columns.{name}]\n")
+        text = before + header + after.replace(blank, filled, 1)
+    (tmp_path / "codebook.toml").write_text(text, encoding="utf-8")
+    codebook = Codebook.read(tmp_path / "codebook.toml")
+    kinds = ["number", "identifier", "labels", "boolean", "date", "duration", "number"]
+    assert [entry.kind for entry in codebook.columns.values()] == kinds
+    selector = PrivateSelectKBest(1, epsilon=10, **codebook.target("cost")).fit(**codebook.records(frame, "cost"))
+    assert selector.get_feature_names_out()[0] in ("age", "stay")

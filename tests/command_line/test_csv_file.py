@@ -1,0 +1,187 @@
+"""A CSV has no types: they come from the codebook, and each record is read by itself. No error quotes a value."""
+
+import csv
+import datetime
+import random
+
+import pyarrow
+import pytest
+
+from skdpmic.codebook.column import entry_of
+from skdpmic.command_line.csv_file import CsvFile
+from skdpmic.command_line.spelled_values import FALSE, MISSING, TRUE
+from tests._utils.test_canary import SECRET, assert_says_nothing
+from tests.folding import each
+
+DAYS = [datetime.date(2000, 1, 1), datetime.date(2030, 1, 1)]
+ENTRIES = {
+    "number": entry_of((0, 100), ""),
+    "date": entry_of({"type": "date", "range": DAYS}, ""),
+    "duration": entry_of({"type": "duration", "range": [0, 9], "unit": "minutes"}, ""),
+    "labels": entry_of(["a", "NA", "b c"], ""),
+    "numbered": entry_of([1, 2, 3], ""),
+    "boolean": entry_of("boolean", ""),
+    "person": None,
+}
+TYPES = {
+    "number": pyarrow.float64(),
+    "date": pyarrow.timestamp("us"),
+    "duration": pyarrow.duration("us"),
+    "labels": pyarrow.string(),
+    "numbered": pyarrow.float64(),
+    "boolean": pyarrow.bool_(),
+    "person": pyarrow.string(),
+}
+SPELLINGS = {
+    "number": ["1", "007", " 2.5 ", "-1e3", "+4", "nan", "9" * 40],
+    "date": ["2020-02-29", "9999-12-31", "2020-01-01 10:30", "2020-01-01T10:30:01.123456789", "2020-01-01 10:30:00+02"],
+    "duration": ["1", "0.5", "-3", "1e6"],
+    "labels": ["a", "NA", "b c", "other, with a comma", 'with "quotes"', "7", " a"],
+    "numbered": ["1", "2.0", "9"],
+    "boolean": [*TRUE, *FALSE, "Yes", "FALSE"],
+    "person": ["001", "1", "x", "2020-01-01"],
+}
+WRONG = {
+    "number": ["abc", "1,5", "1 000", "0x10", "12%", "2020-01-01"],
+    "date": ["31.12.2020", "2020-13-01", "yesterday", "5", "2020-01-01 25:00"],
+    "duration": ["1 h", "00:05:00", "inf", "1e300"],
+    "numbered": ["one"],
+    "boolean": ["maybe", "2", "si"],
+}
+
+
+def read(path, records, names=tuple(ENTRIES), **options):
+    write(path, records, names)
+    return CsvFile(str(path), **options).read({name: ENTRIES[name] for name in names}, lambda n: None)
+
+
+def write(path, records, names):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerow(names)
+        csv.writer(file).writerows(records)
+
+
+def drawn(rng, wrong=()):
+    """A record of odd but valid spellings."""
+    return [rng.choice([*SPELLINGS[name], *MISSING, "NULL", " Na "]) for name in ENTRIES]
+
+
+def test_every_record_is_read_as_if_it_were_alone(tmp_path):
+    rng = random.Random(0)
+    records = [drawn(rng) for _ in range(60)]
+    whole = read(tmp_path / "whole.csv", records)
+    alone = pyarrow.concat_tables([read(tmp_path / "one.csv", [record]) for record in records])
+    assert whole.equals(alone)
+    assert dict(zip(whole.schema.names, whole.schema.types, strict=True)) == TYPES
+
+
+def test_types_do_not_depend_on_what_a_file_holds(tmp_path):
+    for records in ([], [[""] * len(ENTRIES)]):
+        table = read(tmp_path / "t.csv", records)
+        assert (table.num_rows, dict(zip(table.schema.names, table.schema.types, strict=True))) == (len(records), TYPES)
+
+
+def test_values_are_what_they_are_spelled_as(tmp_path):
+    records = [
+        ["2.5", "2020-01-01T10:30:00.5+02:00", "1.5", "NA", "2.0", "Yes", "001"],
+        ["NaN", "n/a", "", " ", ".", "#N/A", "x"],
+        ["-1e3", "2020-02-29", "0", "na", "9", "F", "NULL"],
+    ]
+    assert read(tmp_path / "t.csv", records).to_pydict() == {
+        "number": [2.5, None, -1000.0],
+        "date": [datetime.datetime(2020, 1, 1, 8, 30, 0, 500_000), None, datetime.datetime(2020, 2, 29)],
+        "duration": [datetime.timedelta(seconds=90), None, datetime.timedelta(0)],
+        "labels": ["NA", None, None],  # a label is one even if it is spelled as what is missing elsewhere
+        "numbered": [2.0, None, 9.0],
+        "boolean": [True, None, False],
+        "person": ["001", "x", None],
+    }
+
+
+@each("name, value", [(name, value) for name, values in WRONG.items() for value in values])
+def test_a_value_that_cannot_be_read_is_an_error_that_names_the_column_only(name, value, tmp_path_factory):
+    record = dict.fromkeys(ENTRIES, "") | {name: value}
+    with pytest.raises(ValueError, match=f"^column '{name}' of t.csv must hold .*, got at least one other value"):
+        read(tmp_path_factory.mktemp("t") / "t.csv", [[""] * len(ENTRIES), list(record.values())])
+
+
+@each("name", WRONG)
+def test_no_part_of_an_error_holds_the_value(name, tmp_path_factory):
+    record = dict.fromkeys(ENTRIES, "") | {name: f"patient {SECRET}"}
+    with pytest.raises(ValueError) as caught:
+        read(tmp_path_factory.mktemp("t") / "t.csv", [list(record.values())])
+    assert_says_nothing(caught.value)
+
+
+def raises(folder, text, match, names=("number", "labels"), **options):
+    (folder / "t.csv").write_bytes(text)
+    with pytest.raises(ValueError, match=match) as caught:
+        CsvFile(str(folder / "t.csv"), **options).read({name: ENTRIES[name] for name in names}, lambda n: None)
+    assert_says_nothing(caught.value)
+
+
+BROKEN = {
+    b'number,labels\n1,a\n2,"8675309\n3,"a\n4,a\n': "one record in each line",
+    b'number,labels\n1,a\n2,"8675309\n3,a\n4,a\n': "one record in each line",
+    b'number,labels\n1,a\n2,"8675309\n3"\r4,a\n5,a\n': "2 values in every line|one record in each line",
+    b"number,labels\n1,a\n2,b,8675309\n": "t.csv must have 2 values in every line, as in the first, got 3",
+    b"number,labels\n1,a\n8675309\n": "t.csv must have 2 values in every line, as in the first, got 1",
+    b"number,labels\n1,8675309\xff\n": "t.csv could not be read",
+    b"number,number\n1,2\n": "a different name for each column",
+    b"number;labels\n1;a\n": "give --delimiter ';'",
+    b"number\tlabels\n1\ta\n": "give --delimiter tab",
+    b"": "names of its columns in the first line",
+    b'"number,labels\n1,a\n': "names of its columns in the first line",
+    b"number,l\xe4bels\n1,a\n": "in UTF-8",
+}
+
+
+@each("text", BROKEN)
+def test_a_broken_file_is_an_error_without_its_values(text, tmp_path):
+    raises(tmp_path, text, BROKEN[text])
+
+
+def test_line_breaks_in_quotes_are_read_if_they_are_allowed(tmp_path):
+    text = b'number,labels,note\n1,a,"two\nlines"\n2,"b c",\n'
+    raises(tmp_path, text, "--line-breaks")
+    entries = {name: ENTRIES[name] for name in ("number", "labels")}
+    table = CsvFile(str(tmp_path / "t.csv"), has_line_breaks=True).read(entries, lambda n: None)
+    assert table.to_pydict() == {"number": [1.0, 2.0], "labels": ["a", "b c"]}
+
+
+def test_blank_lines_are_no_records_but_for_a_table_of_one_column(tmp_path):
+    (tmp_path / "t.csv").write_text("number,labels\n\n1,a\n\n")
+    entries = {name: ENTRIES[name] for name in ("number", "labels")}
+    assert CsvFile(str(tmp_path / "t.csv")).read(entries, lambda n: None).num_rows == 1
+    (tmp_path / "t.csv").write_text("number\n\n1\n\n")
+    table = CsvFile(str(tmp_path / "t.csv")).read({"number": ENTRIES["number"]}, lambda n: None)
+    assert table.to_pydict() == {"number": [None, 1.0, None]}
+
+
+def test_a_file_as_spreadsheets_write_it_in_many_countries(tmp_path):
+    (tmp_path / "t.csv").write_bytes("\ufeffnumber;labels\r\n1,5;b c\r\n-2;a\r\n".encode())
+    entries = {name: ENTRIES[name] for name in ("number", "labels")}
+    table = CsvFile(str(tmp_path / "t.csv"), ";", ",").read(entries, lambda n: None)
+    assert table.to_pydict() == {"number": [1.5, -2.0], "labels": ["b c", "a"]}
+    raises(tmp_path, b"number;labels\n1.000;a\n", "decimal point ','", delimiter=";", decimal=",")
+
+
+def test_a_file_of_several_blocks_is_read_as_one(tmp_path):
+    records = [[str(i), 'a, "b"' * (i % 50)] for i in range(30_000)]
+    table = read(tmp_path / "t.csv", records, ("number", "labels"))
+    assert (tmp_path / "t.csv").stat().st_size > 4 << 20
+    assert table["number"].to_pylist() == [float(i) for i, _ in records]
+    assert [text or "" for text in table["labels"].to_pylist()] == [text for _, text in records]
+
+
+def test_only_columns_with_an_entry_are_read(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"number,free,labels\n1,\xff\xfe,a\n")
+    entries = {name: ENTRIES[name] for name in ("number", "labels")}
+    assert CsvFile(str(tmp_path / "t.csv")).read(entries, lambda n: None).column_names == ["number", "labels"]
+
+
+def test_nothing_but_the_first_line_is_read_for_a_template(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_bytes(b"number,labels\n" + b"\xff\xfe,\x00" * 10)
+    monkeypatch.setattr(CsvFile, "_batches", None)
+    monkeypatch.setattr(CsvFile, "_count_lines", None)
+    assert CsvFile(str(tmp_path / "t.csv")).outline == ["number", "labels"]

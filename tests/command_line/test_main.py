@@ -1,0 +1,373 @@
+"""What a user of the command line sees: results on stdout, all else on stderr, and how it went as exit status."""
+
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skdpmic import BudgetLedger, Codebook, __version__, plan_release
+from skdpmic.command_line import data_source, printed
+from skdpmic.command_line.main import main
+from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
+from tests.folding import each
+
+SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
+SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
+PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "1000"]
+SPENDING = (SELECT, SUMMARY)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working folder: a table, a codebook and a ledger."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(people(2000), "people.csv")
+    (tmp_path / "codebook.toml").write_text(CODEBOOK)
+    BudgetLedger("people.db", epsilon=1)
+    return tmp_path
+
+
+def spent():
+    return BudgetLedger.open("people.db").spent()[0]
+
+
+def command(*options):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}  # of a terminal that lacks letters
+    return subprocess.run(
+        [sys.executable, "-m", "skdpmic", *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+# --- Exit status ------------------------------------------------------------------------------------------------------
+
+
+@each("options", SPENDING)
+def test_what_is_agreed_to_is_spent_and_written_down(options, folder, capsys, monkeypatch):
+    before = spent()
+    monkeypatch.setattr(sys, "stdin", Terminal("Yes\n"))
+    assert main([*options, "--ledger", "people.db"]) == 0
+    out, err = capsys.readouterr()
+    assert f"This will spend ε = 0.5. Of ε = 1 in people.db, ε = {1 - before:g} remains." in err
+    assert "Go on? [y/N]" in err
+    assert f"Spent ε = 0.5. Of ε = 1 in people.db, ε = {0.5 - before:g} remains." in out
+    assert spent() == before + 0.5
+
+
+@each("answer", ["n\n", "\n", "", "yess\n"])
+@each("options", SPENDING)
+def test_what_is_declined_costs_nothing(options, answer, folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    assert main([*options, "--ledger", "people.db"]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "declined, nothing was spent" in err
+    assert spent() == 0
+
+
+@each("options", SPENDING)
+def test_without_a_terminal_it_declines_unless_agreed_beforehand(options, folder, capsys, monkeypatch):
+    before = spent()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert main([*options, "--ledger", "people.db"]) == 4
+    assert "give --yes" in capsys.readouterr().err
+    assert spent() == before
+    assert main([*options, "--ledger", "people.db", "--yes"]) == 0
+    assert capsys.readouterr().err == ""
+    assert spent() == before + 0.5
+
+
+def test_an_interrupt_at_the_question_declines(folder, monkeypatch):
+    class Interrupting(Terminal):
+        def readline(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", Interrupting())
+    assert main([*SELECT, "--ledger", "people.db"]) == 4
+
+
+@each("options", SPENDING)
+def test_without_a_ledger_it_says_that_nothing_keeps_count(options, folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert main(options) == 0
+    for said in capsys.readouterr():
+        assert "No ledger was given, so nothing keeps count of what is spent on these records." in said
+
+
+@each("options", SPENDING)
+def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
+    BudgetLedger.open("people.db").charge("another", 0.75 if spent() == 0 else 0.0625)
+    assert main([*options, "--ledger", "people.db", "--yes"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "does not fit in the ledger" in err
+
+
+@each(
+    "options, message",
+    [
+        ([*SELECT, "--target", "wage"], "wage"),
+        ([*SELECT, "--target", "name"], "identifier"),
+        ([*SELECT, "--k", "0"], "k must be"),
+        ([*SELECT, "--epsilon", "-1"], "epsilon must be"),
+        ([*SELECT, "--statistic", "best"], "statistic must be"),
+        ([*SELECT, "--features", "age,wage"], "wage"),
+        ([*SELECT, "--keep", "name"], "keep"),
+        ([*SELECT, "--codebook", "none.toml"], "none.toml"),
+        ([*SELECT, "--codebook", "people.csv"], "TOML"),
+        ([*SELECT, "--ledger", "none.db"], "there is no ledger 'none.db'"),
+        ([*SELECT, "--ledger", "codebook.toml"], "codebook.toml"),
+        ([*SELECT, "-o", "none/names.txt"], "there is no folder 'none'"),
+        ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
+        (["select", "none.csv", *SELECT[2:]], "none.csv"),
+        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a file .csv or .parquet"),
+        ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "n_samples must be"),
+        (["ledger", "none.db"], "there is no ledger"),
+        (["ledger", "people.db", "--create", "--epsilon", "1"], "is there already"),
+        (["template", "people.csv", "-o", "codebook.toml"], "is there already, and is not overwritten"),
+    ],
+)
+def test_what_is_invalid_is_said_in_words_and_costs_nothing(options, message, folder, capsys):
+    ledger = ["--ledger", "people.db"] if options[0] == "select" and "--ledger" not in options else []
+    assert main([*options, *ledger, *(["--yes"] if options[0] == "select" else [])]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.startswith(f"skdpmic {options[0]}: ")
+    assert "Traceback" not in err
+    assert spent() == 0
+    assert (folder / "codebook.toml").read_text() == CODEBOOK
+    assert not (folder / "none.db").exists()
+
+
+@each("name", ["age", "admitted", "wait", "grade", "smoker", "stay"])
+def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(name, folder, capsys):
+    header, *lines = (folder / "people.csv").read_text().splitlines()
+    values = dict(zip(header.split(","), lines[7].split(","), strict=True)) | {name: "8675309x"}
+    lines[7] = ",".join(values.values())
+    (folder / "wrong.csv").write_text("\n".join([header, *lines]))
+    assert main(["select", "wrong.csv", *SELECT[2:], "--ledger", "people.db", "--yes"]) == 1
+    said = "".join(capsys.readouterr())
+    assert f"column '{name}' of wrong.csv must hold" in said
+    assert "8675309" not in said
+    assert spent() == 0
+
+
+def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
+    write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
+    assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
+    assert "Input y contains NaN" in capsys.readouterr().err
+    assert spent() == 0
+
+
+@each(
+    "options",
+    [
+        [],
+        ["choose"],
+        [*SELECT, "--seed", "1"],
+        [*SELECT, "--epsilon", "much"],
+        [*SELECT, "--epsilon", "inf"],
+        [*SELECT, "--delta", "nan"],
+        [*SELECT, "--query", "select 1"],
+        ["select", *SELECT[2:]],
+        [*SELECT, "--database", "people.duckdb"],
+        [*SELECT, "--picture", "gaps.txt"],
+        PLAN,
+        [*PLAN, "--epsilon", "1", "--error", "0.1"],
+        ["ledger", "people.db", "--create"],
+        ["ledger", "people.db", "--epsilon", "1"],
+        ["template", "--query", "select 1", "--delimiter", ";"],
+    ],
+)
+def test_options_that_cannot_be_understood_have_a_status_of_their_own(options, folder, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(options)
+    assert caught.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_an_error_of_another_library_is_told_by_its_kind_only(folder, capsys, monkeypatch):
+    def fails(*arguments, **options):
+        raise KeyError("patient 8675309")
+
+    monkeypatch.setattr(data_source, "read_people", fails)
+    (folder / "codebook.toml").write_text(CODEBOOK.replace("version = 1", 'version = 1\ngroups = ["name"]'))
+    assert main([*SELECT, "--yes"]) == 1
+    assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. What it said is not repeated")
+
+
+@each("library, option", [("pyarrow", "people.csv"), ("duckdb", "--query=select 1")])
+def test_what_is_not_installed_is_named(library, option, folder, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    with monkeypatch.context() as patched:
+        patched.setattr(importlib.util, "find_spec", lambda name: None if name == library else find(name))
+        assert main(["template", option]) == 1
+    assert f"needs {library}: pip install {library}" in capsys.readouterr().err
+
+
+# --- Output -----------------------------------------------------------------------------------------------------------
+
+
+def parsed(capsys, *options):
+    assert main([*options, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def test_json_has_the_keys_that_are_documented(folder, capsys):
+    found = {
+        "template": parsed(capsys, "template", "people.csv"),
+        "summary": parsed(capsys, *SUMMARY, "--yes", "--ledger", "people.db"),
+        "plan": parsed(capsys, *PLAN, "--epsilon", "1"),
+        "select": parsed(capsys, *SELECT, "--yes", "--ledger", "people.db"),
+        "ledger": parsed(capsys, "ledger", "people.db"),
+    }
+    budget = ["file", "composition", "limit", "spent", "remaining"]
+    assert {name: list(fields) for name, fields in found.items()} == {
+        "template": ["command", "columns", "codebook", "file"],
+        "summary": [
+            *["command", "n_samples", "columns", "suspicious", "mechanism", "epsilon", "delta", "ledger"],
+        ],
+        "plan": ["command", "sought", "releases"],
+        "select": [
+            *["command", "target", "chosen", "kept", "gaps", "clear_gap", "statistic", "criterion", "mechanism"],
+            *["noise_scale", "n_samples", "n_features", "epsilon", "delta", "ledger"],
+        ],
+        "ledger": ["command", *budget, "entries"],
+    }
+    assert all(fields["command"] == name for name, fields in found.items())
+    assert list(found["select"]["ledger"]) == budget
+    assert found["ledger"]["spent"] == {"epsilon": 1.0, "delta": 0.0}
+    assert [entry["what"] for entry in found["ledger"]["entries"]] == ["private_summary", "PrivateSelectKBest"]
+    documented = (Path(__file__).parents[2] / "docs" / "reference" / "command_line.md").read_text("utf-8")
+    told = [
+        *found["plan"]["releases"][0],
+        *found["summary"]["columns"][0],
+        *found["summary"]["columns"][0]["shares"][0],
+    ]
+    assert all(f"`{key}`" in documented for fields in (*found.values(), told) for key in fields)
+    assert found["template"]["codebook"] == Codebook.template(found["template"]["columns"])
+
+
+def test_a_plan_begins_with_what_a_choice_will_do(folder, capsys):
+    planned = parsed(capsys, *PLAN, "--epsilon", "0.5", "--statistic", "kendall", "--n-samples", "2000")["releases"][0]
+    chosen = parsed(capsys, *SELECT, "--statistic", "kendall", "--yes")
+    assert {name: planned[name] for name in ("statistic", "mechanism", "noise_scale", "epsilon")} == {
+        name: chosen[name] for name in ("statistic", "mechanism", "noise_scale", "epsilon")
+    }
+
+
+def test_a_plan_by_error_is_that_of_the_function(folder, capsys):
+    row = parsed(capsys, *PLAN, "--error", "0.1")["releases"][0]
+    plan = plan_release(n_samples=1000, n_features=6, k=2, error=0.1)
+    assert row == next(row for row in plan if (row.release, row.statistic) == ("names", "mtv_r"))._asdict()
+
+
+def test_words_are_printed_without_json(folder, capsys):
+    assert main([*SELECT, "--yes", "--epsilon", "5", "--keep", "grade"]) == 0
+    out, _ = capsys.readouterr()
+    assert out.startswith("The columns that tell most of stay, from 2,000 records, by mtv_r\n")
+    assert "Kept in any case: grade." in out
+    assert main([*PLAN, "--epsilon", "1"]) == 0
+    assert capsys.readouterr().out.startswith("error of each release")
+    assert main([*SUMMARY, "--yes", "--epsilon", "5"]) == 0
+    out, _ = capsys.readouterr()
+    assert "Shares of 2,000 records" in out
+    assert "Nothing suspicious shows beyond the noise." in out
+    assert main(["ledger", "new.db", "--create", "--epsilon", "1", "--delta", "1e-6"]) == 0
+    assert "Limit:     ε = 1, δ = 1e-06" in capsys.readouterr().out
+
+
+def test_warnings_are_one_line_each_on_stderr(folder, capsys):
+    write_csv(people().assign(free="text", more=1), "people.csv")
+    assert main([*SELECT, "--yes", "--epsilon", "0.01"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "warning: columns that the codebook does not describe are ignored: ['free', 'more']."
+    assert lines[1].startswith("warning: noise will exceed the signal")
+    assert len(lines) == 2
+
+
+def test_what_is_done_meanwhile_is_told_on_stderr_only(folder, capsys):
+    parsed_alone = json.loads(json.dumps(parsed(capsys, *SELECT, "--yes")))
+    assert main([*SELECT, "--yes", "--json", "--verbose"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out).keys() == parsed_alone.keys()
+    assert "[PrivateSelectKBest] 6/6 columns" in err
+
+
+def test_somebody_who_waits_for_a_long_table_is_told_without_asking(folder, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main([*SELECT, "--yes"]) == 0
+    assert "columns" not in sys.stderr.getvalue()
+    monkeypatch.setattr(printed, "_MANY", 2000)
+    assert main([*SELECT, "--yes"]) == 0
+    assert "[PrivateSelectKBest] 6/6 columns" in sys.stderr.getvalue()
+
+
+def test_long_files_are_told_of_on_the_way_but_not_those_of_people(folder, capsys, monkeypatch):
+    monkeypatch.setattr(data_source, "_EVERY", 1000)
+    assert main([*SUMMARY, "--yes", "--verbose"]) == 0
+    assert "2,000 records read" in capsys.readouterr().err
+    (folder / "codebook.toml").write_text(CODEBOOK.replace("version = 1", 'version = 1\ngroups = ["name"]'))
+    assert main([*SUMMARY, "--yes", "--verbose"]) == 0
+    assert "records read" not in capsys.readouterr().err
+
+
+def test_pictures_are_drawn(folder, capsys):
+    pytest.importorskip("matplotlib", reason="it draws")
+    assert main([*SUMMARY, "--yes", "--picture", "summary.png"]) == 0
+    assert main([*SELECT, "--yes", "--picture", "gaps.PNG"]) == 0
+    assert main(["ledger", "people.db", "--picture", "ledger.svg"]) == 0
+    assert all((folder / name).stat().st_size > 1000 for name in ("summary.png", "gaps.PNG", "ledger.svg"))
+    assert capsys.readouterr().err == ""
+    assert main([*SELECT, "--k", "1", "--yes", "--picture", "none.png"]) == 0
+    assert "there are no gaps to draw" in capsys.readouterr().err
+    assert not (folder / "none.png").exists()
+
+
+@each("source", ["people.csv", "people.parquet"])
+def test_a_template_has_all_columns(source, folder, capsys):
+    write_parquet(people(), "people.parquet")
+    name = source.replace(".", "_") + ".toml"
+    assert main(["template", source, "-o", name]) == 0
+    assert f"8 columns are in {name}" in capsys.readouterr().out
+    assert main(["template", source]) == 0
+    assert capsys.readouterr().out == (folder / name).read_text()
+    assert ('type = "number"' in (folder / name).read_text()) == (source == "people.parquet")
+
+
+# --- As a program -----------------------------------------------------------------------------------------------------
+
+
+def test_it_is_a_program(folder):
+    assert command("--version").stdout == f"skdpmic {__version__}\n"
+    told = command("select", "--help").stdout
+    assert "exit status:" in told
+    assert "the ledger refuses" in told
+    done = command(*SELECT, "--ledger", "people.db", "--yes", "--json", "--epsilon", "0.75")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["ledger"]["spent"]["epsilon"] == spent() == 0.75
+    refused = command(*SELECT, "--ledger", "people.db", "--yes")
+    assert (refused.returncode, refused.stdout) == (3, "")
+
+
+def test_it_declines_where_nobody_can_be_asked_and_writes_what_a_terminal_can_show(folder):
+    declined = command(*SELECT)
+    assert (declined.returncode, declined.stdout) == (4, "")
+    assert "This will spend \\u03b5 = 0.5." in declined.stderr

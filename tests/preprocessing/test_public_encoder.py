@@ -1,0 +1,535 @@
+"""Columns become numbers in [0, 1] by public facts alone, each record by itself, whatever library holds them."""
+
+import datetime
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks
+
+from skdpmic import DPMICSelector, PrivateSelectKBest, PublicEncoder
+from tests.folding import each
+
+pyarrow = pytest.importorskip("pyarrow")
+
+DAY = datetime.timedelta(days=1)
+BOUNDS = {
+    "age": (0, 120),
+    "income": (-10, 1e6, "log"),
+    "since": (0, 1, 5, 50),
+    "born": (datetime.datetime(1930, 1, 1), datetime.datetime(2010, 1, 1)),
+    "stay": (0 * DAY, 90 * DAY),
+}
+CATEGORIES = {"town": ["Rome", "Bari", "Pisa"], "site": [2, 1.5]}
+PUBLIC = {"bounds": BOUNDS, "categories": CATEGORIES}
+SETTINGS = list(itertools.product(("one-hot", "ordinal"), (True, False)))
+
+# What a column may hold, beside missing values: inside of what is public, at its ends, and outside.
+POOLS = {
+    "age": [0.0, 120.0, -3.0, 500.0, 1e308, 33.3, 47.0, 80.25],
+    "income": [-10.0, -11.0, 0.0, 1e6, 2e6, 0.5, 1500.0, 123456.0],
+    "since": [0.0, 1.0, 5.0, 50.0, -1.0, 60.0, 0.25, 3.0, 49.0],
+    "born": [datetime.datetime(year, 3, 4, 5) for year in (1900, 1931, 1987, 2009, 2020)] + [*BOUNDS["born"]],
+    "stay": [days * DAY / 2 for days in (-3, 0, 1, 7, 180, 400)],
+    "town": ["Rome", "Bari", "Pisa", "Oslo", "rome", ""],
+    "site": [1.5, 2.0, 7.0],
+    "smoker": [True, False],
+}
+TYPES = {  # of pandas, polars and pyarrow
+    **dict.fromkeys(("age", "income", "since", "site"), ("float64", polars.Float64, pyarrow.float64())),
+    "born": ("datetime64[us]", polars.Datetime("us"), pyarrow.timestamp("us")),
+    "stay": ("timedelta64[us]", polars.Duration("us"), pyarrow.duration("us")),
+    "town": (object, polars.String, pyarrow.string()),
+    "smoker": ("boolean", polars.Boolean, pyarrow.bool_()),
+}
+NAMES = list(POOLS)
+LIBRARIES = {
+    "pandas": lambda rows: pandas.DataFrame(
+        {name: pandas.Series(values, dtype=TYPES[name][0]) for name, values in columns_of(rows).items()}
+    ),
+    "polars": lambda rows: polars.DataFrame(
+        columns_of(rows), schema={name: of[1] for name, of in TYPES.items()}
+    ).select(NAMES),
+    "pyarrow": lambda rows: pyarrow.table(
+        {name: pyarrow.array(values, TYPES[name][2]) for name, values in columns_of(rows).items()}
+    ),
+}
+
+
+def columns_of(rows):
+    return {name: [row[name] for row in rows] for name in NAMES}
+
+
+def drawn(n, missing=0.2, n_values=None, seed=0):
+    """Rows of values from the pools, or from the first few of each."""
+    rng = np.random.default_rng(seed)
+    pools = {name: pool[:n_values] for name, pool in POOLS.items()}
+    return [
+        {name: None if rng.random() < missing else pool[rng.integers(len(pool))] for name, pool in pools.items()}
+        for _ in range(n)
+    ]
+
+
+TABLES = {
+    "random": drawn(200),
+    "tied": drawn(100, n_values=2),
+    "constant": drawn(20, missing=0, n_values=1),
+    "tiny": drawn(1, missing=0.5),
+    "all missing": drawn(5, missing=1),
+}
+
+
+def arrays(encoded):
+    """A dataframe of any library as a dict of arrays."""
+    if isinstance(encoded, pyarrow.Table):
+        return {name: encoded[name].to_numpy() for name in encoded.column_names}
+    return {name: encoded[name].to_numpy() for name in encoded.columns}
+
+
+def stacked(encoded):
+    return np.column_stack([*arrays(encoded).values()])
+
+
+def encoder(**more):
+    return PublicEncoder(**PUBLIC, **more)
+
+
+# --- The oracle: one record after the other, in plain Python ----------------------------------------------------------
+
+
+def fraction_of_range(value, entry):
+    lower, upper = entry[0], entry[-1]
+    if entry[-1] == "log":
+        value, lower, upper = (math.copysign(math.log1p(abs(x)), x) for x in (value, *entry[:2]))
+    elif len(entry) > 2:
+        value, lower, upper = knots_below(value, entry), 0, len(entry) - 1
+    if value <= lower:
+        return 0.0
+    return 1.0 if value >= upper else (value - lower) / (upper - lower)
+
+
+def knots_below(value, knots):
+    if value <= knots[0]:
+        return 0
+    for place, (left, right) in enumerate(itertools.pairwise(knots)):
+        if value < right:
+            return place + (value - left) / (right - left)
+    return len(knots) - 1
+
+
+def of_number(value, name, entry, add_indicator):
+    if value is None:
+        return {name: 0.0 if add_indicator else 0.5}
+    return {name: fraction_of_range(value, entry)}
+
+
+def of_label(value, name, labels, encoding, add_indicator):
+    is_known = value in labels
+    if encoding == "one-hot":
+        encoded = {f"{name}_{label}": float(value == label) for label in labels}
+    elif value is None:
+        encoded = {name: 0.0 if add_indicator else 0.5}
+    else:
+        encoded = {name: labels.index(value) / (len(labels) - 1) if is_known else 0.0}
+    return encoded | {f"{name}_other": float(value is not None and not is_known)}
+
+
+def twin(row, encoding, add_indicator):
+    """The record as it is to come out, by name."""
+    encoded = {}
+    for name, value in row.items():
+        if name in BOUNDS:
+            encoded |= of_number(value, name, BOUNDS[name], add_indicator)
+        else:
+            labels = [0, 1] if name == "smoker" else CATEGORIES[name]
+            encoded |= of_label(value, name, labels, encoding, add_indicator)
+        if add_indicator:
+            encoded[f"{name}_missing"] = float(value is None)
+    return encoded
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("table", TABLES)
+def test_every_record_is_as_its_slow_twin(table, library):
+    frame = LIBRARIES[library](TABLES[table])
+    for encoding, add_indicator in SETTINGS:
+        transformer = encoder(encoding=encoding, add_indicator=add_indicator)
+        encoded = transformer.fit_transform(frame)
+        expected = [twin(row, encoding, add_indicator) for row in TABLES[table]]
+        assert type(encoded) is type(frame)
+        assert [*arrays(encoded)] == [*expected[0]] == transformer.get_feature_names_out().tolist()
+        assert all(column.dtype == np.float64 for column in arrays(encoded).values())
+        np.testing.assert_allclose(stacked(encoded), [[*row.values()] for row in expected], rtol=1e-12, atol=1e-12)
+
+
+# --- Every library, every record by itself ----------------------------------------------------------------------------
+
+
+@each("encoding, add_indicator", SETTINGS)
+def test_all_libraries_give_the_same_bits(encoding, add_indicator):
+    transformer = encoder(encoding=encoding, add_indicator=add_indicator)
+    first, *others = (stacked(transformer.fit_transform(make(TABLES["random"]))) for make in LIBRARIES.values())
+    for other in others:
+        assert np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_record_is_encoded_in_the_same_way_alone_and_among_others(library):
+    rows, make = TABLES["random"][:40], LIBRARIES[library]
+    for encoding, add_indicator in SETTINGS:
+        transformer = encoder(encoding=encoding, add_indicator=add_indicator).fit(make(rows))
+        alone = np.vstack([stacked(transformer.transform(make([row]))) for row in rows])
+        assert np.array_equal(stacked(transformer.transform(make(rows))), alone)
+
+
+def test_columns_in_which_all_is_missing_need_no_type():
+    names = [name for name in NAMES if name not in ("born", "stay")]
+    nothing = {name: [None] * 3 for name in names}
+    for library, frame in {
+        "pandas": pandas.DataFrame(nothing),
+        "polars": polars.DataFrame(nothing),
+        "pyarrow": pyarrow.table(nothing),
+    }.items():
+        typed = LIBRARIES[library]([dict.fromkeys(NAMES)] * 3)
+        typed = typed.select(names) if library != "pandas" else typed[names]
+        transformer = encoder().fit(typed)
+        expected = transformer.transform(typed)
+        assert np.array_equal(stacked(transformer.transform(frame)), stacked(expected))
+
+
+def test_the_index_of_pandas_is_kept():
+    frame = LIBRARIES["pandas"](TABLES["random"]).sample(frac=0.5, random_state=0)
+    assert encoder().fit_transform(frame).index.equals(frame.index)
+
+
+def test_a_lazy_frame_becomes_a_frame():
+    frame = LIBRARIES["polars"](TABLES["random"])
+    assert encoder().fit_transform(frame.lazy()).equals(encoder().fit_transform(frame))
+
+
+def test_a_table_without_rows_becomes_one():
+    for make in LIBRARIES.values():
+        transformer = encoder().fit(make(TABLES["tiny"]))
+        assert stacked(transformer.transform(make([]))).shape == (0, len(transformer.get_feature_names_out()))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_set_output_says_which_library_it_is(library):
+    kinds = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "default": None}
+    for rows, wanted in itertools.product(([], TABLES["random"]), kinds):
+        frame = LIBRARIES[library](rows)
+        kind, expected = kinds[wanted] or type(frame), stacked(encoder().fit_transform(frame))
+        transformer = encoder().set_output(transform=wanted).fit(frame)
+        with config_context(transform_output=wanted):
+            by_config = encoder().fit_transform(frame)
+        for encoded in (transformer.transform(frame), transformer.fit_transform(frame), by_config):
+            assert type(encoded) is kind
+            assert [*arrays(encoded)] == transformer.get_feature_names_out().tolist()
+            assert np.array_equal(stacked(encoded), expected)
+
+
+def test_pandas_keeps_its_index_where_pandas_is_asked_for():
+    frame = LIBRARIES["pandas"](TABLES["random"]).set_index(np.arange(200)[::-1])
+    assert encoder().set_output(transform="pandas").fit_transform(frame).index.equals(frame.index)
+
+
+# --- What is public about the output ----------------------------------------------------------------------------------
+
+
+@each("encoding, add_indicator", SETTINGS)
+def test_no_row_exceeds_the_norm_and_no_column_the_bounds_and_some_attain_them(encoding, add_indicator):
+    ends = {name: max(BOUNDS[name][1:2]) for name in ("age", "income", "born", "stay")}
+    ends |= {"since": 50.0, "town": "Pisa", "site": 1.5, "smoker": True}
+    every = [dict.fromkeys(NAMES, None), ends]
+    every += [{name: pool[place % len(pool)] for name, pool in POOLS.items()} for place in range(12)]
+    frame = LIBRARIES["pandas"](every + TABLES["random"])
+    transformer = encoder(encoding=encoding, add_indicator=add_indicator).fit(frame)
+    encoded, (lower, upper) = stacked(transformer.transform(frame)), transformer.bounds_
+    assert lower.shape == upper.shape == transformer.get_feature_names_out().shape
+    assert (lower == 0).all()
+    assert (upper == 1).all()
+    assert (encoded.min(axis=0) == lower).all()
+    is_possible = transformer.get_feature_names_out() != "smoker_other"
+    assert (encoded.max(axis=0)[is_possible] == upper[is_possible]).all()
+    assert transformer.data_norm_ == math.sqrt(len(NAMES))
+    assert np.linalg.norm(encoded, axis=1).max() == transformer.data_norm_
+
+
+@pytest.mark.parametrize("numbers", [(0, 1e-320), (-8e307, 8e307), (1e17, 1e17 + 32, "log"), (0, 5e-324, 1e300)])
+def test_ranges_of_any_width_give_numbers_in_the_unit_interval(numbers):
+    values = [-1e308, *map(float, numbers[:2]), 1e308, None]
+    encoded = PublicEncoder(bounds=numbers).fit_transform(pandas.DataFrame({"x": values}))
+    assert encoded["x"].between(0, 1).all()
+    assert encoded["x"][:4].is_monotonic_increasing
+
+
+def test_numbers_of_single_precision_are_scaled_in_double_precision():
+    values = np.array([0.1, 0.7], dtype=np.float32)
+    encoded = PublicEncoder(bounds=(0, 3), add_indicator=False).fit_transform(pandas.DataFrame({"x": values}))
+    assert encoded["x"].tolist() == (values.astype(np.float64) / 3).tolist()
+
+
+def test_the_enum_of_polars_needs_no_entry():
+    for labels in (["low", "high"], ["only"]):
+        frame = polars.DataFrame({"grade": [labels[-1], None]}, schema={"grade": polars.Enum(labels)})
+        encoded = PublicEncoder().fit_transform(frame)
+        assert encoded.columns == [f"grade_{label}" for label in (*labels, "other", "missing")]
+        assert encoded[f"grade_{labels[-1]}"].to_list() == [1, 0]
+        ordinal = PublicEncoder(encoding="ordinal").fit_transform(frame)
+        assert ordinal["grade"].to_list() == [len(labels) - 1, 0]
+
+
+def test_labels_that_are_numbers_are_named_as_they_were_written():
+    frame = pandas.DataFrame({"site": [1.0]})
+    names = PublicEncoder(categories={"site": [1, 2.5, -3, 10**20]}).fit(frame).get_feature_names_out()
+    assert names.tolist() == [f"site_{label}" for label in ("1", "2.5", "-3", "1e+20", "other", "missing")]
+
+
+def test_a_single_range_is_for_all_columns_without_labels():
+    frame = pandas.DataFrame({"a": [1.0], "town": ["Bari"], "b": [4.0]})
+    encoded = PublicEncoder(bounds=(0, 4), categories=CATEGORIES, add_indicator=False).fit_transform(frame)
+    assert encoded.to_dict("records") == [
+        {"a": 0.25, "town_Rome": 0, "town_Bari": 1, "town_Pisa": 0, "town_other": 0, "b": 1}
+    ]
+
+
+# --- Nothing is learnt ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_fit_on_no_rows_is_fit_on_all(library):
+    make = LIBRARIES[library]
+    states = [pickle.dumps(encoder().fit(make(rows))) for rows in ([], TABLES["random"], TABLES["tied"])]
+    assert len(set(states)) == 1
+
+
+def test_fit_does_not_read_a_lazy_frame():
+    def refuse(ages):
+        assert len(ages) == 0
+        return ages
+
+    lazy = LIBRARIES["polars"](TABLES["random"]).lazy()
+    lazy = lazy.with_columns(polars.col("age").map_batches(refuse, return_dtype=polars.Float64, is_elementwise=True))
+    transformer = encoder().fit(lazy)
+    with pytest.raises(ValueError, match="could not be read"):
+        transformer.transform(lazy)
+
+
+def test_no_data_is_in_a_pickle():
+    frame = pandas.DataFrame({"age": [47.123456789], "town": ["Secretville"]})
+    fitted = encoder().fit(frame)
+    fitted.transform(frame)
+    dumped = pickle.dumps(fitted)
+    assert b"Secretville" not in dumped
+    assert np.float64(47.123456789).tobytes() not in dumped
+    assert pickle.loads(dumped).transform(frame).equals(fitted.transform(frame))
+
+
+@each(
+    "parameters, message",
+    [
+        ({"bounds": "data"}, "bounds must be public, as PublicEncoder learns nothing from X, got 'data'"),
+        ({"categories": "data"}, "categories must be public"),
+        ({"bounds": {"age": "data"}}, "bounds of feature 'age' must be"),
+        ({"categories": {"age": "data"}}, "categories of feature 'age' must be a list"),
+        ({"bounds": {0: (0, 1)}}, r"bounds must have entries by name of a column, got others, \[0\]"),
+        ({"bounds": ([0, 0], [1, 1])}, "bounds must be .lower, upper., "),
+        ({"bounds": {"age": (1, 0)}}, "bounds of feature 'age' must be finite with lower < upper"),
+        ({"bounds": {"weight": (0, 1)}}, r"got none for \['age'\]"),
+        ({"bounds": None, "categories": None}, r"got none for \['age', 'town'\]"),
+        ({"categories": {"age": ["a", "b"]}}, r"in bounds or in categories, got both for \['age'\]"),
+        ({"categories": ["a", "b"]}, "categories must be a dict"),
+        ({"encoding": "hash"}, r"encoding must be one of \['one-hot', 'ordinal'\], got 'hash'"),
+        ({"add_indicator": "yes"}, "add_indicator must be a bool, got 'yes'"),
+    ],
+)
+def test_parameters_that_are_not_public_or_not_as_described_are_refused(parameters, message):
+    transformer = PublicEncoder(**{"bounds": {"age": (0, 1)}, "categories": {"town": ["Bari", "Rome"]}} | parameters)
+    with pytest.raises(ValueError, match=message):
+        transformer.fit(pandas.DataFrame({"age": [1.0], "town": ["Bari"]}))
+    assert not hasattr(transformer, "feature_names_in_")
+
+
+# --- What is refused --------------------------------------------------------------------------------------------------
+
+
+@each("X", [np.zeros((3, 2)), [[1, 2]], np.ma.ones((2, 2)), pandas.Series([1.0]), polars.Series([1]), None])
+def test_arrays_are_refused_with_the_line_that_helps(X):
+    line = r"X must be a dataframe with column names.* got an array: call .*selector.set_output\(transform='pandas'\)"
+    with pytest.raises(ValueError, match=line):
+        PublicEncoder(bounds=(0, 1)).fit(X)
+    with pytest.raises(ValueError, match=line):
+        PublicEncoder(bounds=(0, 1)).fit(pandas.DataFrame({"a": [1.0], "b": [2.0]})).transform(X)
+
+
+def test_names_that_are_no_text_are_refused():
+    for frame in (pandas.DataFrame([[0.5, 1]]), pandas.DataFrame({"a": [1], 1: [2]})):
+        with pytest.raises(ValueError, match=r"names that are text.*1\]: X.rename\(columns=str\)"):
+            PublicEncoder(bounds=(0, 1)).fit(frame)
+        assert PublicEncoder(bounds=(0, 1)).fit(frame.rename(columns=str)).n_features_in_ == 2
+
+
+@each(
+    "frame, categories, name",
+    [
+        ({"town": ["a"]}, {"town": ["a", "other"]}, "town_other"),
+        ({"town": ["a"]}, {"town": ["missing", "a"]}, "town_missing"),
+        ({"town": ["a"], "town_a": [1.0]}, {"town": ["a", "b"]}, "town_a"),
+        ({"age": [1.0], "age_missing": [1.0]}, None, "age_missing"),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(frame, categories, name):
+    message = rf"a different name to each column of output, got several named \['{name}'\]"
+    with pytest.raises(ValueError, match=message):
+        PublicEncoder(bounds=(0, 1), categories=categories).fit(pandas.DataFrame(frame))
+
+
+def test_transform_needs_fit_and_its_columns():
+    frame = LIBRARIES["pandas"](TABLES["tied"])
+    for ask in (lambda: encoder().transform(frame), encoder().get_feature_names_out):
+        with pytest.raises(NotFittedError):
+            ask()
+    fitted = encoder().fit(frame)
+    for other in (frame[NAMES[::-1]], frame[NAMES[1:]], frame.rename(columns={"age": "Age"})):
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.transform(other)
+    assert fitted.get_feature_names_out(NAMES).tolist() == fitted.get_feature_names_out().tolist()
+    with pytest.raises(ValueError, match="input_features"):
+        fitted.get_feature_names_out(NAMES[::-1])
+
+
+WRONG = {
+    "text for numbers": {"age": ["Secretville", "1"]},
+    "text among numbers": {"age": np.array(["Secretville", 1], dtype=object)},
+    "infinity": {"age": [math.inf, 31337.25]},
+    "numbers for text": {"town": [31337.25, 1.0]},
+    "numbers among text": {"town": np.array([31337.25, "Rome"], dtype=object)},
+    "numbers for dates": {"born": [31337.25, 1.0]},
+    "text for labels that are numbers": {"site": ["Secretville", "1"]},
+}
+
+
+@each("wrong", WRONG)
+def test_errors_quote_no_value(wrong):
+    ((name, values),) = WRONG[wrong].items()
+    frame = pandas.DataFrame({name: values})
+    with pytest.raises((ValueError, TypeError), match=name) as caught:
+        encoder().fit(frame).transform(frame)
+    assert not any(secret in repr(caught.value) for secret in ("Secretville", "31337"))
+    assert caught.value.__context__ is None
+
+
+def test_a_fit_that_fails_leaves_the_encoder_as_it_was():
+    frame = LIBRARIES["pandas"](TABLES["tied"])
+    fitted = encoder().fit(frame)
+    before = fitted.transform(frame)
+    with pytest.raises(ValueError, match="got none for"):
+        fitted.fit(frame.assign(weight=1.0))
+    assert fitted.transform(frame).equals(before)
+
+
+def test_parameters_set_after_fit_count_from_the_next_fit_on():
+    frame = LIBRARIES["pandas"](TABLES["tied"])
+    fitted = encoder().fit(frame)
+    before = fitted.transform(frame)
+    assert fitted.set_params(encoding="ordinal", add_indicator=False).transform(frame).equals(before)
+
+
+# --- Among other steps ------------------------------------------------------------------------------------------------
+
+N = 2000
+
+
+def people():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"age": rng.uniform(0, 120, N), "since": rng.uniform(0, 50, N)})
+    frame["town"], frame["smoker"] = rng.choice(["Rome", "Bari", "Oslo", None], N), rng.random(N) < 0.3
+    return frame, np.where(frame["town"] == "Rome", frame["age"] > 40, frame["age"] > 80)
+
+
+def selector(k, names=("age", "since")):
+    bounds = {name: BOUNDS[name] for name in names}
+    categories = {"town": CATEGORIES["town"]} if len(names) == 2 else None
+    return PrivateSelectKBest(k, epsilon=10.0, bounds=bounds, categories=categories, classes=[False, True])
+
+
+def test_the_encoder_follows_the_columns_that_a_selector_chose():
+    X, y = people()
+    for k in (1, 2, 3):
+        model = make_pipeline(selector(k).set_output(transform="pandas"), encoder(), LogisticRegression()).fit(X, y)
+        chosen = model[0].get_feature_names_out().tolist()
+        assert model[1].feature_names_in_.tolist() == chosen
+        assert len(chosen) == k
+        assert model[:-1].get_feature_names_out().tolist() == model[1].get_feature_names_out().tolist()
+    assert model.score(X, y) > 0.7
+    assert set(model[0].get_feature_names_out()) >= {"age", "town"}
+
+
+def test_a_mixed_table_needs_no_set_output_and_a_table_of_numbers_says_that_it_does():
+    X, y = people()
+    make_pipeline(selector(2), encoder(), LogisticRegression()).fit(X, y)
+    of_numbers = DPMICSelector(k=1, bounds={"age": (0, 120)}, classes=[False, True], epsilon=10.0)
+    with pytest.raises(ValueError, match=r"selector.set_output\(transform='pandas'\)"):
+        make_pipeline(of_numbers, encoder(), LogisticRegression()).fit(X[["age"]], y)
+    make_pipeline(of_numbers.set_output(transform="pandas"), encoder(), LogisticRegression()).fit(X[["age"]], y)
+
+
+@each(
+    "check",
+    [
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_set_params,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_dataframe_column_names_consistency,
+        estimator_checks.check_set_output_transform_pandas,
+        estimator_checks.check_set_output_transform_polars,
+        estimator_checks.check_transformer_get_feature_names_out_pandas,
+    ],
+)
+def test_it_passes_those_checks_of_scikit_learn_that_are_about_dataframes_or_parameters(check):
+    check("PublicEncoder", PublicEncoder(bounds=(-10, 10)))
+
+
+def test_it_is_cloned_and_searched():
+    X, y = people()
+    assert clone(encoder(encoding="ordinal")).get_params() == encoder(encoding="ordinal").get_params()
+    model = make_pipeline(selector(1).set_output(transform="pandas"), encoder(), LogisticRegression())
+    grid = {"privateselectkbest__k": [1, 3], "publicencoder__encoding": ["one-hot", "ordinal"]}
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert search.best_params_["privateselectkbest__k"] == 3
+
+
+def test_it_is_one_of_several_steps_for_columns():
+    X, _ = people()
+    columns = ColumnTransformer(
+        [
+            ("labels", encoder(), ["town"]),
+            ("numbers", encoder(), ["age", "since"]),
+            ("as is", "passthrough", ["smoker"]),
+        ]
+    )
+    expected = stacked(encoder().fit_transform(X[["town", "age", "since"]]))
+    encoded = columns.fit_transform(X)
+    assert np.array_equal(encoded[:, :-1].astype(float), expected)
+    as_frame = columns.set_output(transform="pandas").fit_transform(X)
+    assert as_frame.columns[0] == "labels__town_Rome"
+    assert np.array_equal(as_frame.to_numpy()[:, :-1].astype(float), expected)
+
+
+def test_steps_after_it_may_ask_for_arrays():
+    X, _ = people()
+    model = make_pipeline(encoder(), FunctionTransformer(np.asarray))
+    assert model.fit_transform(X).shape == (N, len(model[0].get_feature_names_out()))

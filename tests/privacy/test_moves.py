@@ -1,0 +1,233 @@
+"""Noise for counts in cells: its sampler, its exact law, its privacy loss, its intervals."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy import moves
+from skdpmic.privacy.moves import discrete_moves, n_of_signs, n_within
+from skdpmic.privacy.moves_law import reach_of_cells, tail_of_cells
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.release.summary.noisy_cells import GaussianCells, MovesMechanism
+from tests.folding import each
+
+ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
+MOST_CELLS = 16  # more than a column has
+
+
+def size_of(z):
+    """The sum of the positive entries."""
+    return sum(entry for entry in z if entry > 0)
+
+
+def vectors(n_cells, size):
+    """All vectors of integers with sum 0 and at most this size."""
+    return [z for z in product(range(-size, size + 1), repeat=n_cells) if sum(z) == 0 and size_of(z) <= size]
+
+
+# --- The sampler ------------------------------------------------------------------------------------------------------
+
+
+@each("n_cells, size", product(range(2, 6), range(5)))
+def test_vectors_are_counted_by_size_and_by_signs(n_cells, size):
+    found = vectors(n_cells, size)
+    assert n_within(n_cells, size) == len(found)
+    if size:
+        signs = Counter(sum(entry > 0 for entry in z) for z in found if size_of(z) == size)
+        assert n_of_signs(n_cells, size) == [signs[i] for i in range(1, n_cells)]
+
+
+@each("n_cells", range(2, MOST_CELLS + 1))
+def test_both_counts_agree_at_more_places_than_polynomials_of_their_degree_can_without_being_equal(n_cells):
+    for size in range(1, n_cells + 5):
+        assert sum(n_of_signs(n_cells, size)) == n_within(n_cells, size) - n_within(n_cells, size - 1)
+
+
+@each("n_cells", [[2], [3, 2], [4, 4, 3], [12, 4]])
+def test_radii_have_exactly_the_law_of_the_mixture(n_cells, monkeypatch):
+    degrees = [m - 1 for m in n_cells]
+    constant = None
+    for total in range(25):
+        asked = {}
+
+        def uniform_below(bound, size, source, asked=asked):
+            asked["bound"] = bound
+            return [asked["draw"]]
+
+        def geometric(scale, size, source, asked=asked, total=total):
+            assert scale == Fraction(7, 2)
+            assert size == sum(degrees) + 1
+            if asked.pop("is_drawn", False):
+                raise InterruptedError  # it is not kept
+            asked["is_drawn"] = True
+            return np.array([total] + [0] * (size - 1), dtype=object)
+
+        monkeypatch.setattr(moves, "geometric", geometric)
+        monkeypatch.setattr(moves, "uniform_below", uniform_below)
+        threshold = math.prod(n_within(m, total) * math.factorial(m - 1) for m in n_cells)
+        asked["draw"] = threshold - 1
+        assert moves._radius(n_cells, Fraction(7, 2), None) == total
+        asked |= {"draw": threshold, "is_drawn": False}
+        with pytest.raises(InterruptedError):
+            moves._radius(n_cells, Fraction(7, 2), None)
+        assert threshold <= asked["bound"]
+        # The sum is proposed with probability proportional to this, so that what is kept is as in the mixture.
+        proposed = math.perm(total + sum(degrees), sum(degrees))
+        constant = constant or Fraction(asked["bound"], proposed)
+        assert asked["bound"] == constant * proposed
+
+
+def chi_square_p_value(observed, law, n):
+    """Of counts of outcomes, rare ones together; `law` may leave out some that are next to impossible."""
+    often = [outcome for outcome, p in law.items() if n * p > 8]
+    counts = [observed[outcome] for outcome in often]
+    expected = [n * law[outcome] for outcome in often]
+    return stats.chisquare([*counts, n - sum(counts)], [*expected, n - sum(expected)]).pvalue
+
+
+@pytest.mark.parametrize("n_cells, radius", [(2, 3), (3, 2), (4, 2), (5, 1)])
+def test_vectors_are_uniform_within_a_radius(n_cells, radius):
+    n, source = 6000, entropy_source(0)
+    found = vectors(n_cells, radius)
+    observed = Counter(tuple(moves._uniform_within(n_cells, radius, source)) for _ in range(n))
+    assert set(observed) <= set(found)
+    assert chi_square_p_value(observed, dict.fromkeys(found, 1 / len(found)), n) > ALPHA
+
+
+def law_of_noise(n_cells, scale, largest):
+    """Probabilities of all vectors with sizes up to `largest`, beyond which next to nothing is."""
+    weights = {
+        together: math.exp(-max(map(size_of, together)) / scale)
+        for together in product(*(vectors(m, largest) for m in n_cells))
+    }
+    total = sum(weights.values())
+    return {together: weight / total for together, weight in weights.items()}
+
+
+@pytest.mark.parametrize("n_cells, scale, largest", [([3], Fraction(3, 2), 18), ([3, 2], Fraction(5, 4), 16)])
+def test_noise_has_its_law(n_cells, scale, largest):
+    n, source = 3000, entropy_source(1)
+    observed = Counter(tuple(tuple(z) for z in discrete_moves(n_cells, scale, source)) for _ in range(n))
+    assert chi_square_p_value(observed, law_of_noise(n_cells, scale, largest), n) > ALPHA
+
+
+def test_many_columns_have_noise_that_adds_up_to_nothing_in_each():
+    noise = discrete_moves([4] * 300, Fraction(500), entropy_source(2))
+    assert [len(z) for z in noise] == [4] * 300
+    assert all(sum(z) == 0 for z in noise)
+
+
+# --- Its privacy loss -------------------------------------------------------------------------------------------------
+
+
+def loss(mechanism, rows_per_group):
+    """The largest log-ratio of the probabilities of an outcome for neighbours, by exhaustion near the counts."""
+    largest = 0.0
+    m, steps = mechanism.n_cells[0], mechanism.n_steps * rows_per_group
+    changes = [np.eye(m, dtype=int)[b] - np.eye(m, dtype=int)[a] for a in range(m) for b in range(m)]
+    for z in vectors(m, 3):
+        for change in changes:
+            moved = size_of(np.array(z) * steps + steps * change) - size_of(np.array(z) * steps)
+            largest = max(largest, abs(moved) / float(mechanism.scale))
+    return largest
+
+
+@each("epsilon, rows_per_group, n_columns", product([0.1, 1.0, 7.5], [1, 3], [1, 20]))
+def test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon(epsilon, rows_per_group, n_columns):
+    mechanism = MovesMechanism.for_budget(epsilon, [4] * n_columns, rows_per_group)
+    assert loss(mechanism, rows_per_group) == pytest.approx(epsilon, rel=1e-12)
+    assert Fraction(mechanism.n_steps * rows_per_group) / mechanism.scale == Fraction(str(epsilon))
+
+
+@each("rows_per_group, n_columns", product([1, 3], [1, 20]))
+def test_gaussian_noise_spends_rho_on_the_most_that_all_columns_can_move(rows_per_group, n_columns):
+    mechanism = GaussianCells.for_budget(Fraction(1, 50), [4] * n_columns, rows_per_group)
+    # From one cell to another that has noise of its own, in every column.
+    squared_sensitivity = n_columns * (rows_per_group**2 + rows_per_group**2)
+    assert squared_sensitivity / (2 * mechanism.variance) == Fraction(1, 50)
+
+
+@pytest.mark.parametrize("kind", ["moves", "gaussian"])
+def test_released_counts_are_the_counts_with_noise_and_add_up_to_all_records(kind):
+    counts = [np.array([5, 0, 95, 900]), np.array([0, 1000])]
+    sizes = [4, 2]
+    if kind == "moves":
+        mechanism = MovesMechanism.for_budget(2.0, sizes, 1)
+    else:
+        mechanism = GaussianCells.for_budget(Fraction(1, 2), sizes, 1)
+    draws = [mechanism.release(counts, entropy_source(seed)) for seed in range(200)]
+    for j, of_column in enumerate(counts):
+        noisy = np.array([draw[j] for draw in draws])
+        np.testing.assert_allclose(noisy.sum(axis=1), 1000, atol=1e-9)
+        # Within five standard errors of the mean of noise that is symmetric.
+        np.testing.assert_array_less(abs(noisy.mean(axis=0) - of_column), 5 * noisy.std(axis=0) / math.sqrt(200))
+        assert noisy.std(axis=0).min() > 0.2
+
+
+def test_without_a_finite_epsilon_there_is_no_noise():
+    mechanism = MovesMechanism.for_budget(math.inf, [3], 1)
+    assert mechanism.release([np.array([1, 2, 3])], None)[0].tolist() == [1, 2, 3]
+    assert mechanism.reach(0.01, 3) == 0
+
+
+# --- Its intervals ----------------------------------------------------------------------------------------------------
+
+
+def exact_tail(n_cells, scale, largest):
+    """P(noise on the first cell of the first column >= t), by t, from the numbers of vectors of each size."""
+    m, d = n_cells[0], sum(n_cells) - len(n_cells)
+    logs = [sum(math.log(n_within(k, r)) for k in n_cells) - r / float(scale) for r in range(largest)]
+    weights = np.exp(np.array(logs) - max(logs))
+    weights /= weights.sum()
+    # P(size = s) of the first column: uniform within each radius r >= s.
+    within = np.array([weights[s:] @ [1 / n_within(m, r) for r in range(s, largest)] for s in range(largest)])
+    tail = np.zeros(largest)
+    for s in range(1, largest):
+        for i, ways in enumerate(n_of_signs(m, s), start=1):
+            for t in range(1, s + 1):
+                if s - t >= i - 1:
+                    tail[t] += within[s] * ways * (i / m) * math.comb(s - t, i - 1) / math.comb(s - 1, i - 1)
+    assert d > 0
+    return tail
+
+
+@each("n_cells, epsilon", [([4], 1.0), ([3, 3], 1.0), ([4, 4, 4], 2.0), ([6, 3], 4.0), ([2, 2], 0.5)])
+def test_reach_is_beyond_the_exact_quantile_by_little_more_than_the_grid(n_cells, epsilon):
+    mechanism = MovesMechanism.for_budget(epsilon, n_cells, 1)
+    largest = int(float(mechanism.scale) * (sum(n_cells) + 22))
+    tail = exact_tail(n_cells, mechanism.scale, largest)
+    for level in (0.05, 0.005, 0.0005):
+        reach = mechanism.reach(level, n_cells[0])
+        beyond = math.floor(reach * mechanism.n_steps) + 1  # the least that is above it
+        assert tail[beyond] <= level
+        assert tail[max(1, math.floor(0.93 * reach * mechanism.n_steps) - 2)] > level
+
+
+def test_reach_of_two_cells_bounds_their_sum_and_is_no_larger_than_twice_that_of_one():
+    n_cells, source, n = [5, 4], entropy_source(3), 2500
+    mechanism = MovesMechanism.for_budget(1.0, n_cells, 1)
+    sums = [sum(discrete_moves(n_cells, mechanism.scale, source)[0][:2]) / mechanism.n_steps for _ in range(n)]
+    reach = mechanism.reach(0.02, 5, 2)
+    assert mechanism.reach(0.02, 5) < reach < 2 * mechanism.reach(0.01, 5)
+    # One-sided, alpha = 0.001: no more than a share of 0.02 is above it, and not far less.
+    n_above = int(np.sum(np.array(sums) > reach))
+    assert stats.binom.sf(n_above - 1, n, 0.02) > ALPHA
+    assert n_above > 0.005 * n
+
+
+@each("n_cells, n_moves, n_together", [(4, 3, 1), (4, 30, 1), (12, 110, 2), (2, 1, 1), (3, 3000, 1)])
+def test_the_tail_is_that_of_its_reach(n_cells, n_moves, n_together):
+    for tail in (0.2, 0.01, 1e-5):
+        assert tail_of_cells(reach_of_cells(tail, n_cells, n_moves, n_together), n_cells, n_moves, n_together) == (
+            pytest.approx(tail, rel=1e-6)
+        )
+
+
+def test_one_column_of_two_cells_has_laplace_noise():
+    for z in (0.5, 2.0, 9.0):
+        assert tail_of_cells(z, 2, 1) == pytest.approx(math.exp(-z) / 2, rel=1e-6)

@@ -1,0 +1,353 @@
+"""A private look at a table: what is counted, what it costs, what it notices, and what remains of it."""
+
+import datetime
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas
+import pytest
+
+from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.release.summary.cells import Cells
+from skdpmic.release.summary.noisy_cells import MovesMechanism
+from skdpmic.release.summary.release_of_cells import CellsRelease
+from skdpmic.table.axes import Labels
+from skdpmic.table.bounds import axis_of
+from tests.folding import each
+from tests.privacy.auditing import privacy_loss_at_least
+
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+N = 10_000
+ENDS = [Fraction(end) for end in ("0", "1/50", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "7/10", "4/5", "9/10", "1")]
+
+# --- What is counted --------------------------------------------------------------------------------------------------
+
+
+def naive_cells_of_number(value, bounds):
+    """The flag and the part of one number, by itself."""
+    lower, upper, *log = bounds
+    if value is None or math.isnan(value):
+        return "missing", None
+    if value < lower or value > upper:
+        return ("below" if value < lower else "above"), None
+
+    def place(x):
+        return math.copysign(math.log1p(abs(x)), x) if log else x
+
+    share = (place(value) - place(lower)) / (place(upper) - place(lower))
+    return None, max(part for part in range(len(ENDS) - 1) if part == 0 or share >= float(ENDS[part]))
+
+
+def naive_cells_of_label(label, labels):
+    if label is None:
+        return "missing", None
+    if label not in labels:
+        return "other", None
+    return None, labels.index(label) * min(len(labels), 11) // len(labels)
+
+
+def naive_counts(values, naive, flags, n_parts):
+    cells = [naive(value) for value in values]
+    by_flag = [sum(flag == wanted for flag, _ in cells) for wanted in flags]
+    by_part = [sum(part == wanted for _, part in cells) for wanted in range(n_parts)]
+    return [*by_flag, len(values) - sum(by_flag)], [*by_part, len(values) - sum(by_part)]
+
+
+NUMBERS = {
+    "random": np.random.default_rng(0).normal(50, 40, 500),
+    "tied": np.repeat([0.0, 2.0, 9.99, 10.0, 100.0, 100.0001, -0.001], 3),
+    "constant": np.full(7, 20.0),
+    "tiny": np.array([99.0]),
+    "missing": np.array([np.nan, np.nan, 1.0]),
+}
+
+
+@each("values, bounds", [(values, bounds) for values in NUMBERS.values() for bounds in ((0, 100), (-10, 1000, "log"))])
+def test_numbers_are_counted_as_each_of_them_is_by_itself(values, bounds):
+    flags, parts = Cells(axis_of(bounds, "bounds")).count(values)
+    expected = naive_counts(
+        values, lambda value: naive_cells_of_number(value, bounds), ("missing", "below", "above"), 11
+    )
+    assert (flags.tolist(), parts.tolist()) == expected
+
+
+@each("n_labels", [2, 3, 11, 12, 25])
+def test_labels_are_counted_as_each_of_them_is_by_itself(n_labels):
+    labels = [f"l{i}" for i in range(n_labels)]
+    drawn = np.random.default_rng(n_labels).choice(np.array([*labels, "L0", None], dtype=object), 300).tolist()
+    codebook = Codebook({"x": labels})
+    summary = private_summary(pandas.DataFrame({"x": drawn}), codebook, epsilon=math.inf)
+    cells = Cells(Labels(tuple(labels)))
+    flags, parts = naive_counts(
+        drawn, lambda label: naive_cells_of_label(label, labels), ("missing", "other"), cells.n_parts
+    )
+    (column,) = summary.columns
+    np.testing.assert_allclose(column.flags, np.array(flags[:-1]) / 300)
+    np.testing.assert_allclose(column.parts, np.array(parts[:-1]) / 300)
+    assert sum(len(of_part) for of_part in cells.part_ends()) == n_labels
+
+
+def test_knots_dates_durations_and_booleans_are_counted_in_parts_of_what_is_public():
+    first = datetime.date(2020, 1, 1)
+    frame = pandas.DataFrame(
+        {
+            "bmi": [12.0, 22.0, 22.4, 41.0, 5.0],
+            "when": pandas.to_datetime(["2020-01-01", "2020-12-31", "2021-06-01", "2019-01-01", None]),
+            "stay": pandas.to_timedelta([0, 1, 99, 101, None], unit="D"),
+            "ill": pandas.array([True, False, True, True, None], dtype="boolean"),
+        }
+    )
+    codebook = Codebook(
+        {
+            "bmi": (10, 20, 25, 60),
+            "when": (first, datetime.date(2021, 1, 1)),
+            "stay": (datetime.timedelta(0), datetime.timedelta(100)),
+            "ill": "boolean",
+        }
+    )
+    frame_of = private_summary(frame, codebook, epsilon=math.inf).to_frame().set_index(["column", "of"])["share"]
+    assert frame_of["bmi", "below"] == frame_of["when", "above"] == frame_of["when", "below"] == 0.2
+    assert frame_of["stay", "above"] == frame_of["stay", "missing"] == frame_of["ill", "missing"] == 0.2
+    assert (frame_of["ill", "1"], frame_of["ill", "0"]) == (pytest.approx(0.6), 0.2)
+    assert [frame_of["bmi"][3:].tolist().count(share) for share in (0.2, 0.4)] == [2, 1]  # 22 and 22.4 between knots
+    assert frame_of["when", "2020-01-01 to 2020-01-08T07:40:48.000000"] == 0.2
+    assert frame_of["stay", "90 days to 100 days"] == 0.2
+
+
+# --- What it notices --------------------------------------------------------------------------------------------------
+
+
+def people():
+    """Ten columns of 10,000 people, of which four are described wrongly."""
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {
+            "age": rng.integers(18, 95, N),
+            "wide": rng.uniform(0, 100, N),
+            "clipped": rng.uniform(0, 100, N),
+            "sex": rng.choice(["F", "M"], N),
+            "gone": np.full(N, np.nan),
+            "bmi": rng.normal(26, 5, N),
+            "ward": rng.choice(list("abcd"), N),
+            "smoker": rng.random(N) < 0.3,
+            "crp": rng.lognormal(1.5, 1.2, N),
+            "diagnosis": rng.choice([f"{letter}{i}" for letter in "ABC" for i in range(10)], N),
+        }
+    )
+    columns = {
+        "age": (0, 110),
+        "wide": (-450, 550),
+        "clipped": (0, 90),
+        "sex": ["f", "m"],
+        "gone": (0, 1),
+        "bmi": (10, 60),
+        "ward": list("abcd"),
+        "smoker": "boolean",
+        "crp": (0, 1000, "log"),
+        "diagnosis": [f"{letter}{i}" for letter in "ABC" for i in range(10)],
+    }
+    return frame, columns
+
+
+MISTAKES = {
+    "wide": "lies in a fifth of its range, -50 to 150",
+    "clipped": "lies above its range, which ends at 90",
+    "sex": "is none of its labels, such as ['f', 'm']",
+    "gone": "is missing",
+}
+RIGHT = {"wide": (0, 100), "clipped": (0, 100), "sex": ["F", "M"]}
+
+
+def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
+    # In 60 summaries, at least 52 times each: below 0.1 % likely for what is noticed 95 % of the time.
+    frame, columns = people()
+    codebook = Codebook(columns)
+    runs = [private_summary(frame, codebook, epsilon=0.1, random_state=seed).suspicious for seed in range(60)]
+    for name, mistake in MISTAKES.items():
+        assert sum(any(f"of {name} {mistake}" in text for text in run) for run in runs) >= 52
+
+
+def test_a_codebook_that_suits_the_data_is_hardly_ever_suspected():
+    # In 60 summaries, at most 8 times: of what happens 5 % of the time, more has a probability below 0.1 %.
+    frame, columns = people()
+    frame, codebook = frame.drop(columns="gone"), Codebook({**columns, **RIGHT, "gone": "text"} | {"gone": "text"})
+    frame["gone"] = "?"
+    n_suspected = sum(
+        bool(private_summary(frame, codebook, epsilon=0.1, random_state=seed).suspicious) for seed in range(60)
+    )
+    assert n_suspected <= 8
+
+
+@each("delta", [0.0, 1e-5])
+def test_all_intervals_hold_at_once(delta):
+    # Confidence 95 %: in 100 summaries, fewer than 86 would have a probability below 0.1 %.
+    frame, columns = people()
+    codebook = Codebook(columns)
+    exact = private_summary(frame, codebook, epsilon=math.inf).to_frame()["share"]
+    n_held = 0
+    for seed in range(100):
+        noisy = private_summary(frame, codebook, epsilon=0.1, delta=delta, random_state=seed).to_frame()
+        n_held += bool(((noisy["lower"] <= exact + 1e-12) & (exact <= noisy["upper"] + 1e-12)).all())
+    assert n_held >= 86
+
+
+def test_skew_and_labels_that_hardly_tell_records_apart_are_told_of():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {"income": rng.lognormal(10, 1, N), "town": np.where(rng.random(N) < 0.999, "Rome", "Bari")}
+    )
+    found = private_summary(frame, Codebook({"income": (0, 1e7), "town": ["Rome", "Bari"]}), epsilon=1).suspicious
+    assert any("of income lies in the lowest fiftieth of its range, 0 to 200000: use 'log'" in text for text in found)
+    assert any("of town is 'Rome': it hardly tells records apart." in text for text in found)
+
+
+# --- What it costs ----------------------------------------------------------------------------------------------------
+
+FRAME = pandas.DataFrame({"x": [0.0, 1, 2, 3, 4], "y": list("aabbb"), "who": [1, 1, 2, 3, 4]})
+BOOK = {"x": (0, 4), "y": ["a", "b"], "who": "identifier"}
+
+
+def test_the_ledger_is_charged_before_anything_is_counted(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=0.25)
+    summary = private_summary(FRAME, Codebook(BOOK), epsilon=0.2, ledger=ledger)
+    (entry,) = ledger.entries()
+    assert (entry.what, entry.epsilon, entry.delta, entry.n, entry.d) == ("private_summary", 0.2, 0.0, 5, 2)
+    assert (entry.release, entry.mechanism) == ("summary", "k-norm")
+    assert summary.privacy_spent == (0.2, 0.0)
+    monkeypatch.setattr(Cells, "count", lambda *arguments: pytest.fail("counted before it was paid for"))
+    with pytest.raises(BudgetError):
+        private_summary(FRAME, Codebook(BOOK), epsilon=0.2, ledger=ledger)
+
+
+@each("delta, n_columns", [(0.0, 3), (0.0, 60), (1e-6, 3), (1e-6, 60)])
+def test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken(delta, n_columns):
+    release = CellsRelease(1.0, delta, ((4, 12),) * n_columns)
+    flags, parts = release.mechanisms
+    if delta and n_columns == 60:
+        assert flags.name == "gaussian"
+        rho = sum(Fraction(2 * n_columns) / (2 * mechanism.variance) for mechanism in (flags, parts))
+        assert rho == Fraction(release.cost.rho)
+        assert release.margin(0, 4) < CellsRelease(1.0, 0.0, release.sizes).margin(0, 4)
+    else:
+        epsilons = [mechanism.n_steps / mechanism.scale for mechanism in (flags, parts)]
+        assert sum(epsilons) == 1
+        assert release.cost[:2] == (1.0, 0.0)
+        assert Fraction(release.cost.rho) >= sum(epsilon**2 / 2 for epsilon in epsilons)
+
+
+@each(
+    "options, error, message",
+    [
+        ({"epsilon": 0}, ValueError, "epsilon must be a number > 0"),
+        ({"delta": 1}, ValueError, r"delta must be a number in \[0, 1\)"),
+        ({"codebook": BOOK}, TypeError, "codebook must be a Codebook, got dict"),
+        ({"ledger": "a.db"}, ValueError, "ledger must be a BudgetLedger"),
+        ({"random_state": "x"}, ValueError, "random_state must be"),
+        ({"verbose": -1}, ValueError, "verbose must be"),
+        ({"frame": FRAME[:3]}, ValueError, "a minimum of 4 is required"),
+        ({"frame": FRAME.drop(columns="y")}, ValueError, r"none named \['y'\]"),
+        ({"frame": FRAME.assign(x=list("qrstu"))}, ValueError, "text in .*'x'.*, which must be numbers"),
+        ({"frame": FRAME.assign(x=np.inf)}, ValueError, "column 'x' of X contains infinity"),
+    ],
+)
+def test_bad_input_is_refused_and_costs_nothing(options, error, message, tmp_path_factory):
+    ledger = BudgetLedger(tmp_path_factory.mktemp("ledger") / "budget.db", epsilon=1)
+    options = {"frame": FRAME, "codebook": Codebook(BOOK), "epsilon": 0.5, "ledger": ledger} | options
+    with pytest.raises(error, match=message):
+        private_summary(options.pop("frame"), options.pop("codebook"), **options)
+    assert ledger.spent() == (0, 0)
+
+
+def test_a_seed_breaks_the_guarantee_and_says_so():
+    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
+        summary = private_summary(FRAME, Codebook(BOOK), epsilon=1, random_state=0)
+    assert "No privacy" in summary._repr_html_()
+
+
+def test_people_are_protected_with_all_their_rows(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=1)
+    frame = FRAME.loc[FRAME.index.repeat(20)].assign(who=np.arange(100) // 5)
+    codebook = Codebook(BOOK, groups="who", max_rows_per_group=3)
+    summary = private_summary(frame, codebook, epsilon=0.5, ledger=ledger)
+    assert summary.n_samples == 60
+    assert ledger.entries()[0].n == 20
+    assert [column.name for column in summary.columns] == ["x", "y"]
+    of_rows = CellsRelease(0.5, 0.0, ((4, 12), (3, 3)))
+    of_people = CellsRelease(0.5, 0.0, ((4, 12), (3, 3)), rows_per_group=3)
+    # Three times the noise on three times as many rows; grid steps differ.
+    assert of_people.margin(0, 4) == pytest.approx(3 * of_rows.margin(0, 4), rel=0.1)
+
+
+# --- What it loses, and what remains ----------------------------------------------------------------------------------
+
+
+def neighbours():
+    """Tables of two columns in which one record moves in both."""
+    here = pandas.DataFrame({"x": [0.5] * 5 + [np.nan], "y": ["a"] * 5 + [None]})
+    there = pandas.DataFrame({"x": [0.5] * 6, "y": ["a"] * 6})
+    return here, there
+
+
+def loss_at_least(epsilon, n_runs=1200):
+    """Of the event that both columns seem to have a missing value; alpha = 0.001."""
+    codebook, source = Codebook({"x": (0, 1), "y": ["a", "b"]}), entropy_source(0)
+    here, there = (private_summary(table, codebook, epsilon=math.inf).columns for table in neighbours())
+    flags, _ = CellsRelease(epsilon, 0.0, tuple(column.cells.sizes for column in here)).mechanisms
+
+    def release(columns):
+        counts = [np.rint(6 * column.flags).astype(int) for column in columns]
+        noisy = flags.release([np.array([*of_column, 6 - of_column.sum()]) for of_column in counts], source)
+        return min(of_column[0] for of_column in noisy)
+
+    return privacy_loss_at_least(release, here, there, lambda fewest: fewest > 0.5, n_runs, alpha=1e-3)
+
+
+def test_neighbours_are_told_apart_by_no_more_than_the_flags_part_of_epsilon():
+    assert 0.5 < loss_at_least(3.0) <= 2.0
+
+
+def test_less_noise_is_found_out(monkeypatch):
+    original = MovesMechanism.for_budget.__func__
+
+    def quieter(cls, epsilon, n_cells, rows_per_group):
+        mechanism = original(cls, epsilon, n_cells, rows_per_group)
+        return MovesMechanism(mechanism.n_cells, mechanism.n_steps, mechanism.scale / 3)
+
+    monkeypatch.setattr(MovesMechanism, "for_budget", classmethod(quieter))
+    assert loss_at_least(3.0) > 2.0
+
+
+def test_a_summary_holds_nothing_but_what_was_released_and_what_is_public(monkeypatch):
+    """Equal releases of neighbours leave equal summaries, down to the pickle."""
+    source = entropy_source(0)
+    released = [[np.frombuffer(source(8 * m), dtype=np.uint64) / 2**62 for m in sizes] for sizes in ((4, 3), (12, 3))]
+    codebook = Codebook({"x": (0, 1), "y": ["a", "b"]})
+    which = iter([0, 1] * 2)
+    monkeypatch.setattr(MovesMechanism, "release", lambda *arguments: released[next(which)])
+    here, there = (private_summary(table, codebook, epsilon=1) for table in neighbours())
+    assert pickle.dumps(here) == pickle.dumps(there)
+    assert repr(here) == repr(there)
+    assert here._repr_html_() == there._repr_html_()
+
+
+def test_it_is_never_answered_from_a_cache():
+    import joblib
+
+    assert joblib.hash(private_summary) != joblib.hash(private_summary)
+
+
+def test_lazy_frames_and_other_libraries_give_the_same():
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    codebook = Codebook(BOOK)
+    frame = polars.from_pandas(FRAME)
+    tables = (FRAME, frame, frame.lazy(), pyarrow.Table.from_pandas(FRAME))
+    shares = [private_summary(table, codebook, epsilon=math.inf).to_frame()["share"].tolist() for table in tables]
+    assert all(of_table == shares[0] for of_table in shares)
+
+
+def test_progress_is_printed_if_asked_for(capsys):
+    private_summary(FRAME, Codebook(BOOK), epsilon=1, verbose=2)
+    assert "[private_summary] 2/2 columns" in capsys.readouterr().out
