@@ -1,7 +1,6 @@
 """A codebook as a TOML file, for people to fill in and to review (``docs/reference/codebook.md``)."""
 
 import json
-import re
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -92,7 +91,7 @@ def _entry(fields, where):
 
 
 def _line_of(keys, text):
-    """The line on which a field begins: its header, or the first that names it and after which the file has it.
+    """The line on which a field begins: one that has it by itself, as a header, or the first after which it is there.
 
     Parameters
     ----------
@@ -101,11 +100,11 @@ def _line_of(keys, text):
     text : str
     """
     lines = text.split("\n")
-    spelling = "|".join(re.escape(way) for way in (keys[-1], json.dumps(keys[-1])[1:-1]))
-    naming = [i for i, line in enumerate(lines) if re.search(rf"(?<![\w-])({spelling})(?![\w-])", line)]
-    headers = (i for i in naming if lines[i].lstrip().startswith("[") and _has(keys, lines[i]))
-    others = (i for which in (naming, range(len(lines))) for i in which if _has(keys, "\n".join(lines[: i + 1])))
-    return next(chain(headers, others)) + 1
+    name, escaped = keys[-1], json.dumps(keys[-1])[1:-1]
+    naming = [i for i, line in enumerate(lines) if name in line or escaped in line]  # quicker than all of them
+    by_itself = (i for i in naming if _has(keys, lines[i]))
+    together = (i for which in (naming, range(len(lines))) for i in which if _has(keys, "\n".join(lines[: i + 1])))
+    return next(chain(by_itself, together)) + 1
 
 
 def _has(keys, text):

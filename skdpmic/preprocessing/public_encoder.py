@@ -80,7 +80,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         what private linear models ask for.
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns of X.
 
     See Also
@@ -144,7 +144,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 
         Parameters
         ----------
-        X : dataframe of shape (n_samples, n_features_in_)
+        X : dataframe of shape (n_samples, n_features)
             Of any library, with column names that are text. Rows are not needed.
         y : None
             Ignored.
@@ -182,7 +182,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 
         Parameters
         ----------
-        X : dataframe of shape (n_samples, n_features_in_)
+        X : dataframe of shape (n_samples, n_features)
             With the columns of `fit`, in the same order.
 
         Returns
