@@ -1,6 +1,7 @@
 from . import causal, correlation, counting, datasets, plotting, two_party
 from ._utils.exceptions import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
+from .cards.release_card import release_card
 from .codebook.codebook import Codebook
 from .planning.plan import plan_release
 from .preprocessing.public_encoder import PublicEncoder
@@ -47,6 +48,7 @@ __all__ = [
     "private_bounds",
     "private_score",
     "private_summary",
+    "release_card",
     "search_cost",
     "two_party",
 ]

@@ -15,6 +15,8 @@ class Mutant(NamedTuple):
     test: str  # in tests, a node id that pytest knows
 
 
+SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
+PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
 PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step"
 PERSON_SCALE = "selection/test_people.py::test_the_noise_is_that_of_the_formula_for_a_person"
@@ -694,6 +696,14 @@ MUTANTS = [
     Mutant("LedgerFile._check_names", "(n_names := os.stat(self._path).st_nlink) > 1",
            "(n_names := os.stat(self._path).st_nlink) > 9",
            "budget/test_ledger_file.py::test_a_ledger_with_two_names_is_refused_by_both"),
+    Mutant("DatabaseBook._read_entries", "digest != row[-1]", "False",
+           "budget/test_ledger_url.py::test_an_error_says_what_was_changed"),
+    Mutant("DatabaseStorage.__init__", "self._url._replace(password=None)", "self._url",
+           "budget/test_ledger_url.py::test_a_password_is_neither_shown_nor_pickled"),
+    Mutant("_Attempts._run", "self._charge_id in book.charge_ids", "False",
+           "budget/test_ledger_url.py::test_a_charge_whose_answer_is_lost_is_written_once"),
+    Mutant("_Attempts._decide", "self._is_sent and code not in _UNDONE", "False",
+           "budget/test_ledger_url.py::test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_says_so"),
     Mutant("BasicFilter.accepts", "epsilon <= self.epsilon and delta <= self.delta", "epsilon <= self.epsilon",
            "budget/test_filters.py::test_deltas_add_up_too"),
     Mutant("_sum", "exact(cost.epsilon) * cost.count", "exact(cost.epsilon)",
@@ -738,8 +748,8 @@ MUTANTS = [
     Mutant("private_score.private_score", "release.mechanism(measure, Shape(n, records.scales, is_complete=True))",
            "release.mechanism(measure, Shape(2 * n, records.scales, is_complete=True))",
            f"{PAIR}::test_noise_has_the_scale_of_the_sensitivity[kendall]"),
-    Mutant("BudgetLedger._open_file", "file.limits != self._limits()", "False",
-           "budget/test_ledger.py::test_limits_of_an_existing_file_must_agree"),
+    Mutant("BudgetLedger._transact", "book.limits != self._limits()", "False",
+           "budget/test_ledger.py::test_limits_of_an_existing_ledger_must_agree[file]"),
     Mutant("BudgetLedger.history", "entry.rho", "None",
            "plotting/test_ledgers.py::test_history_is_what_was_spent_at_each_entry[1e-05]"),
     Mutant("BudgetLedger.charge", "rho is not None and not rho >= 0", "False",
@@ -989,4 +999,18 @@ MUTANTS = [
     Mutant("private_summary.private_summary", "run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)",
            "run(expense, draw, ledger=None, random_state=random_state, stacklevel=3)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
+    # --- Mechanisms of other libraries, and what is handed on
+    Mutant("ForeignMechanismsMixin.spend", "_charge(self, purpose, epsilon, delta, by, rho)", "None",
+           f"{SPEND}::test_the_charge_is_on_disk_before_the_block_runs"),
+    Mutant("_Paid.__enter__", "self._is_used = True", "pass", f"{SPEND}::test_a_charge_pays_for_one_block"),
+    Mutant("noise_parameter", "math.exp(-epsilon)", "math.exp(-0.999 * epsilon)",
+           f"{EXPORTS}::test_the_answers_lose_epsilon_at_least_and_hardly_more"),
+    Mutant("noise_parameter", "1 - 2.0**-50", "1 + 2.0**-50",
+           f"{EXPORTS}::test_the_answers_lose_epsilon_at_least_and_hardly_more"),
+    Mutant("priced_steps._is_private_elsewhere", "not _PRIVATE.isdisjoint(given)", "False",
+           f"{PRICED}::test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced"),
+    Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_what_breaks_the_guarantee_is_said_for_good"),
+    Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
+           f"{CARDS}::test_people_are_told_from_records"),
+    Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
 ]  # fmt: skip

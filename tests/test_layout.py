@@ -21,6 +21,7 @@ LAYERS = [
     {"causal"},
     {"compile", "search"},
     {""},
+    {"cards"},
     {"command_line"},
     {"__main__"},
 ]

@@ -41,10 +41,12 @@ class ReleaseTerms:
     noise: str  # name of the mechanism
     epsilon: float
     delta: float
-    n_protected: int  # records; people, where these have several rows
+    n_protected: int | None  # records; people, where these have several rows; None where it is not kept
     rows_per_person: int | None  # None where a record is a row
     broken_by: tuple  # names of the parameters with which the guarantee does not hold
     epsilon_of_target: float | None = None  # of epsilon, what was spent on the target itself
+    model: str = "central"  # or "local"
+    of: str | None = None  # what is protected, where that is not all that the release was made from
 
 
 class Column(NamedTuple):
@@ -64,6 +66,13 @@ class Summary(NamedTuple):
     order: Sequence | np.ndarray = ()  # of the rows of the table
     is_marked: np.ndarray | None = None  # which rows are chosen
     unit: str = ""  # what a row is
+    terms: Sequence = ()  # a ReleaseTerms for each guarantee; none if nothing was published
+
+    def all_columns(self):
+        """Columns with the marks of the rows that are chosen."""
+        if self.is_marked is None or not self.columns:
+            return [*self.columns]
+        return [*self.columns, Column("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
 
 class ShownInNotebooks:
@@ -100,7 +109,8 @@ def shown_scores(estimator):
         released = f"scores of {features}, by {terms.statistic}{tables}"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
-    return Summary(facts, _broken(terms), _features(estimator), _ranked(estimator)[:n_rows], is_chosen, "feature")
+    order = _ranked(estimator)[:n_rows]
+    return Summary(facts, _broken(terms), _features(estimator), order, is_chosen, "feature", (terms,))
 
 
 def shown_forward(selector):
@@ -112,7 +122,8 @@ def shown_forward(selector):
     chosen, is_chosen = _choice(selector)
     columns = [*_features(selector), _numbers("R² with those before it", selector._further_columns()["r2"])]
     facts = _facts(selector, released, noisy="correlation") + chosen
-    return Summary(facts, _broken(selector._terms), columns, _ranked(selector), is_chosen, "feature")
+    terms = selector._terms
+    return Summary(facts, _broken(terms), columns, _ranked(selector), is_chosen, "feature", (terms,))
 
 
 def shown_correlations(estimator):
@@ -129,19 +140,19 @@ def shown_correlations(estimator):
     released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
-    return Summary(facts, _broken(estimator._terms), columns, order, unit="pair")
+    return Summary(facts, _broken(estimator._terms), columns, order, unit="pair", terms=(estimator._terms,))
 
 
 def shown_graph(estimator):
     """The edges of a :class:`PrivatePC`, the surest first."""
-    names, of_numbers = names_of(estimator), estimator.kind_ == "numeric"
+    names, of_numbers, terms = names_of(estimator), estimator.kind_ == "numeric", estimator._terms
     what = "Kendall's correlations" if of_numbers else "the two-way tables"
     released = f"{what} of {_many(len(names), 'column')}, from which the graph follows"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
     except AttributeError as error:  # of parameters that were set since
-        return Summary([*facts, ("Edges", str(error))], _broken(estimator._terms))
+        return Summary([*facts, ("Edges", str(error))], _broken(terms), terms=(terms,))
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
     columns = [
@@ -151,7 +162,7 @@ def shown_graph(estimator):
         Column("largest p-value", [f"{p_values[edge]:.1g}" for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
-    return Summary(facts, _broken(estimator._terms), columns if edges else (), order, unit="edge")
+    return Summary(facts, _broken(terms), columns if edges else (), order, unit="edge", terms=(terms,))
 
 
 def shown_search(search, broken_by):
@@ -166,14 +177,17 @@ def shown_search(search, broken_by):
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
     ]
-    return Summary(facts, _reasons(broken_by, search.privacy_spent_[0]))
+    terms = ReleaseTerms(None, "one-shot", *search.privacy_spent_, None, None, tuple(dict.fromkeys(broken_by)))
+    return Summary(facts, _broken(terms), terms=(terms,))
 
 
 def shown_reports(transformer):
     """What each `transform` of a :class:`RandomizedResponse` releases."""
     n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
     epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
-    broken = _reasons(["random_state"] if is_seeded else [], epsilon)
+    seeds = ("random_state",) if is_seeded else ()
+    terms = ReleaseTerms(None, "randomised response", float(epsilon), 0.0, None, None, seeds, model="local")
+    broken = _broken(terms)
     facts = [
         ("Released", f"by each transform: noisy parts of {n_reported:,} of {_many(d, 'column')} of each record"),
         (
@@ -186,13 +200,13 @@ def shown_reports(transformer):
         Column("column", names_of(transformer)),
         Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
-    return Summary(facts, broken, columns, np.arange(d), unit="column")
+    return Summary(facts, broken, columns, np.arange(d), unit="column", terms=(terms,))
 
 
 def shown_two_party(scorer):
     """Scores of a :class:`TwoPartyScorer`."""
     of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))
-    features = _many(scorer.n_features_in_, "feature")
+    features, terms = _many(scorer.n_features_in_, "feature"), ()
     facts = [
         ("Released" if scorer._is_published else "Computed", f"scores of {features}, by {scorer._scored_by}"),
         ("Features", f"reported by each of {_many(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
@@ -200,11 +214,22 @@ def shown_two_party(scorer):
     if scorer._is_published:
         noise = f"geometric noise of scale {in_short(scorer.noise_scale_)} records, on each count"
         facts += [("Target", f"{budget(of_target, 0)}, central"), ("Noise", noise if scorer.noise_scale_ else "none")]
+        terms = _terms_of_two_parties(scorer, of_reports, of_target)
     else:
         facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
     broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
-    broken = _reasons(broken_by, max(of_reports, of_target))
-    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature")
+    broken = why_broken(broken_by, max(of_reports, of_target))
+    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature", terms=terms)
+
+
+def _terms_of_two_parties(scorer, of_reports, of_target):
+    """Either party protects what it holds."""
+    n, seeds = scorer._n_records, ("random_state",) if scorer._is_seeded else ()
+    target = ReleaseTerms(scorer._scored_by, "geometric", of_target, 0.0, n, None, seeds, of="the target")
+    reports = ReleaseTerms(
+        None, "randomised response", float(of_reports), 0.0, n, None, (), model="local", of="the features"
+    )
+    return target, reports
 
 
 def _facts(estimator, released, noisy="score"):
@@ -258,10 +283,10 @@ def _choice(estimator):
 
 
 def _broken(terms):
-    return _reasons(terms.broken_by, terms.epsilon)
+    return why_broken(terms.broken_by, terms.epsilon)
 
 
-def _reasons(broken_by, epsilon):
+def why_broken(broken_by, epsilon):
     """Why there is no privacy: texts, none if there is."""
     names = dict.fromkeys([*broken_by, *(["epsilon"] if epsilon == math.inf else [])])
     return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in names]
@@ -314,9 +339,7 @@ def as_html(shown, title="What was released, and what it cost"):
 def _table(shown):
     if not shown.columns:
         return ""
-    columns = shown.columns
-    if shown.is_marked is not None:
-        columns = [*columns, Column("", ["chosen" if marked else "" for marked in shown.is_marked], "mark")]
+    columns = shown.all_columns()
     head = "".join(f'<th scope="col" class="{column.kind}">{html.escape(column.title)}</th>' for column in columns)
     body = "".join(
         ('<tr class="chosen">' if shown.is_marked is not None and shown.is_marked[i] else "<tr>")

@@ -1,6 +1,5 @@
 """A privacy budget that outlives the process: a cost is on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
-import contextlib
 import copy
 import math
 import os
@@ -10,12 +9,15 @@ from typing import Any, Literal, Self
 
 from skdpmic._utils.exceptions import BudgetError
 from skdpmic.budget.filters import Cost, make_filter
-from skdpmic.budget.ledger_file import LedgerEntry, create_ledger_file, open_ledger_file
+from skdpmic.budget.foreign_mechanisms import ForeignMechanismsMixin
+from skdpmic.budget.ledger_exports import LedgerExportsMixin
+from skdpmic.budget.ledger_file import LedgerEntry
+from skdpmic.budget.ledger_storage import storage_at
 from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 
-class BudgetLedger:
-    """A durable privacy budget in a file, for all fits on one table, in any number of processes.
+class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
+    """A durable privacy budget in a file or database, for all fits on one table, in any number of processes.
 
     Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would
     exceed the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
@@ -23,7 +25,9 @@ class BudgetLedger:
     Parameters
     ----------
     path : str or path-like
-        The file; created if there is none. Its folder must exist, and be writable.
+        The file; created if there is none. Its folder must exist, and be writable. Or the URL of a database, for people
+        on several machines: "postgresql+psycopg://user@host/db" (``pip install "skdpmic[team]"``,
+        ``docs/how_to/team_budget.md``).
     epsilon : float
         Limit of the total, above 0 and finite.
     delta : float, default=0.0
@@ -61,7 +65,8 @@ class BudgetLedger:
 
     Clones of an estimator share its ledger. A pickled ledger is its path, its limits and its purpose, so worker
     processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those
-    who like it.
+    who like it. A password in a URL is neither pickled nor shown: where a ledger is unpickled, libpq takes it from
+    ``PGPASSWORD`` or ``~/.pgpass``, which are also better places for it than a URL.
 
     **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
     second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only
@@ -114,21 +119,23 @@ class BudgetLedger:
             raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {composition!r}.")
         if composition == "zcdp" and delta == 0:
             raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
-        self.path = os.path.realpath(os.fsdecode(path))  # workers may run in another folder
+        self._storage = storage_at(path)
+        del path  # it may hold a password, which no traceback shall show
         self.epsilon = float(epsilon)
         self.delta = float(delta)
         self.composition = composition
-        if not os.path.exists(self.path):
-            create_ledger_file(self.path, self._limits())
+        if not self._storage.exists():
+            self._storage.create(self._limits())
         self.entries()  # raises if they cannot be read
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """The ledger in an existing file, with the limits that it was made with.
+        """The ledger in an existing file or database, with the limits that are stored.
 
         Parameters
         ----------
         path : str or path-like
+            Or the URL of a database.
 
         Returns
         -------
@@ -141,11 +148,18 @@ class BudgetLedger:
         OSError
             If it cannot be read, has a second name, or was moved without its journal.
         """
+        storage = storage_at(path)
+        del path
+        limits = storage.transact(lambda book: book.limits, writes=False)
         ledger = cls.__new__(cls)
-        ledger.path = os.path.realpath(os.fsdecode(path))
-        with open_ledger_file(ledger.path, "DEFERRED") as file:
-            ledger.epsilon, ledger.delta, ledger.composition = file.limits
+        ledger._storage = storage
+        ledger.epsilon, ledger.delta, ledger.composition = limits
         return ledger
+
+    @property
+    def path(self) -> str:
+        """The real path of the file, or the URL without its password."""
+        return self._storage.path
 
     def for_purpose(self, purpose: str) -> Self:
         """The same ledger, whose charges are written down for this purpose.
@@ -203,7 +217,7 @@ class BudgetLedger:
     ) -> None:
         """Write down a cost, before what it pays for happens.
 
-        The estimators call this. Call it yourself for anything else that is published about the same records.
+        The estimators call this. For anything else that is published about the same records, :meth:`spend` does it.
         Everybody who can read the file can read all that is written, so none of it may be read from the data.
 
         Parameters
@@ -238,7 +252,8 @@ class BudgetLedger:
         ValueError
             If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
-            If the charge cannot be written. Do not publish anything then.
+            If the charge cannot be written, or it cannot be found out whether a database has written it: count it as
+            spent then, as the message says. Do not publish anything.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -247,8 +262,9 @@ class BudgetLedger:
         cost = Cost(float(epsilon), float(delta), None if rho is None else float(rho))
         limit = self._filter()
         limit.check(cost)
-        with self._open_file("IMMEDIATE") as file:
-            costs = _costs(file.entries)
+
+        def pay(book):
+            costs = _costs(book.entries)
             if math.inf in cost or not limit.accepts([*costs, cost]):
                 raise BudgetError(
                     f"a cost of (epsilon, delta) = {cost[:2]} does not fit in the ledger {self.path!r}: "
@@ -258,7 +274,9 @@ class BudgetLedger:
             paid = (str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho)
             released = (_text(statistic), _text(release), _text(mechanism), _whole(k))
             of_target = None if epsilon_of_target is None else float(epsilon_of_target)
-            file.append(LedgerEntry(*paid, *released, self.purpose, of_target))
+            book.append(LedgerEntry(*paid, *released, self.purpose, of_target))
+
+        self._transact(pay, writes=True)
 
     def spent(self) -> tuple[float, float]:
         """What all charges cost together.
@@ -290,8 +308,7 @@ class BudgetLedger:
             Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose). As text,
             each says who spent it, on what, and what for.
         """
-        with self._open_file("DEFERRED") as file:
-            return file.entries
+        return self._transact(lambda book: book.entries, writes=False)
 
     def history(self) -> tuple[list[LedgerEntry], list[tuple[float, float]]]:
         """All charges, oldest first, and what was spent after each.
@@ -328,7 +345,7 @@ class BudgetLedger:
         try:
             spent = self.spent()
         except (OSError, ValueError):
-            spent = "unknown, the file cannot be read"
+            spent = "unknown, it cannot be read"
         purpose = "" if self.purpose is None else f", purpose={self.purpose!r}"
         return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{purpose})"
 
@@ -338,16 +355,18 @@ class BudgetLedger:
     def _limits(self):
         return self.epsilon, self.delta, self.composition
 
-    @contextlib.contextmanager
-    def _open_file(self, kind):
-        """The file, inside a transaction, if it still has these limits."""
-        with open_ledger_file(self.path, kind) as file:
-            if file.limits != self._limits():
+    def _transact(self, work, *, writes):
+        """What `work` returns of the :class:`Book`, inside a transaction, if that still has these limits."""
+
+        def checked(book):
+            if book.limits != self._limits():
                 raise ValueError(
-                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {file.limits}, got "
+                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {book.limits}, got "
                     f"{self._limits()}. BudgetLedger.open(path) takes those that are stored."
                 )
-            yield file
+            return work(book)
+
+        return self._storage.transact(checked, writes=writes)
 
 
 def _costs(entries):

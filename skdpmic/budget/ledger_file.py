@@ -149,7 +149,7 @@ class LedgerFile:
         self._check_journal_of(last_path)
         self.limits, first_digest = self._read_limits()
         self.entries, self._digest = self._read_entries(first_digest)
-        if last_digest != _digest(self._digest, last_path):
+        if last_digest != digest_of(self._digest, last_path):
             raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
@@ -158,7 +158,7 @@ class LedgerFile:
         self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(values))}, '')", values)
         self._digest = _seal(self._connection, "entries", self._digest)
         path = os.fsencode(self._path)
-        self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, _digest(self._digest, path)))
+        self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, digest_of(self._digest, path)))
 
     def _check_kind(self):
         (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
@@ -213,7 +213,7 @@ class LedgerFile:
 
     def _read_limits(self):
         *limits, digest = self._only_row("limits")
-        if digest != _digest(b"", tuple(limits)):
+        if digest != digest_of(b"", tuple(limits)):
             raise sqlite3.DatabaseError("its limits were changed")
         return tuple(limits), digest
 
@@ -221,7 +221,7 @@ class LedgerFile:
         """All entries, and the digest of the last, if each is what was written after the one before it."""
         entries = []
         for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
-            digest = _digest(digest, row[:-1])
+            digest = digest_of(digest, row[:-1])
             if digest != row[-1]:
                 raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
             entries.append(LedgerEntry(*row[1:-1]))
@@ -248,7 +248,7 @@ def _write_new(draft, path, limits):
             connection.execute(table)
         connection.execute("INSERT INTO limits VALUES (?, ?, ?, '')", limits)
         digest = _seal(connection, "limits", b"")
-        connection.execute("INSERT INTO head VALUES (?, ?)", (os.fsencode(path), _digest(digest, os.fsencode(path))))
+        connection.execute("INSERT INTO head VALUES (?, ?)", (os.fsencode(path), digest_of(digest, os.fsencode(path))))
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("COMMIT")
@@ -272,12 +272,12 @@ def _connect(path):
 def _seal(connection, table, previous):
     """Write the digest of the newest row, of the values that a reader will get."""
     row = connection.execute(f"SELECT * FROM {table} WHERE rowid = last_insert_rowid()").fetchone()
-    digest = _digest(previous, row[:-1])
+    digest = digest_of(previous, row[:-1])
     connection.execute(f"UPDATE {table} SET digest = ? WHERE rowid = last_insert_rowid()", (digest,))
     return digest
 
 
-def _digest(previous, values):
+def digest_of(previous, values):
     """A digest of all bits of these values, and by `previous` of all that was written before them."""
     return hashlib.sha256(previous + ascii(values).encode()).digest()
 

@@ -4,6 +4,7 @@ import sys
 
 from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import in_short
+from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
 from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json, printing_to_stderr, verbosity
@@ -16,7 +17,7 @@ _CLEAR = 3  # times the scale of the noise, from which on a gap is clear: see `g
 def execute(arguments):
     """Read the table, ask, choose, and publish names."""
     codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
-    check_outputs(arguments.output, picture=arguments.picture)
+    check_outputs(arguments.output, arguments.card, picture=arguments.picture)
     choice = (arguments.target, arguments.features)
     frame = read_frame(open_data(arguments), codebook, *choice, verbose=verbosity(arguments))
     records = codebook.records(frame, *choice)
@@ -102,10 +103,12 @@ def _fields(arguments, selector, chosen, n_samples, ledger):
 
 
 def _write_files(arguments, selector, chosen):
-    """The files that were asked for. One that says what the guarantee is has its place here, too."""
+    """The files that were asked for."""
     if arguments.output is not None:
         with open(arguments.output, "w", encoding="utf-8") as file:
             file.writelines(f"{name}\n" for name in [*arguments.keep, *chosen])
+    if arguments.card is not None:
+        release_card(selector).write(arguments.card)
     if arguments.picture is None:
         return
     if not len(getattr(selector, "gaps_", [])):

@@ -1,5 +1,6 @@
 """``summary``: a private look at a table, which tells whether its codebook suits it."""
 
+from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
 from skdpmic.command_line.printed import (
@@ -20,7 +21,7 @@ _FLAGS = ("missing", "below", "above", "other")
 def execute(arguments):
     """Read the table, ask, look, and say what was found."""
     codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
-    check_outputs(picture=arguments.picture)
+    check_outputs(arguments.card, picture=arguments.picture)
     frame = read_frame(open_data(arguments), codebook, verbose=verbosity(arguments))
     records = codebook.records(frame)
     n_columns = records["X"].num_columns
@@ -34,6 +35,8 @@ def execute(arguments):
         print_json(_fields(summary, ledger))
     else:
         print(_text(summary, ledger, size))
+    if arguments.card is not None:
+        release_card(summary, ledger=ledger).write(arguments.card)
     if arguments.picture is not None:
         from skdpmic.plotting import SummaryDisplay
 

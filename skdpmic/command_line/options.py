@@ -19,6 +19,7 @@ exit status:
   {INTERRUPTED}  interrupted
 """
 _PICTURES = (".png", ".svg", ".pdf")
+_CARDS = (".html", ".json")
 
 
 def parse(argv):
@@ -46,6 +47,7 @@ def parse(argv):
     _add_plan(commands)
     _add_select(commands)
     _add_ledger(commands)
+    _add_card(commands)
     arguments = parser.parse_args(argv)
     arguments.check(arguments)
     return arguments
@@ -67,6 +69,7 @@ def _add_summary(commands):
     _add_codebook(command)
     _add_spending(command)
     _add_picture(command)
+    _add_card_file(command)
 
 
 def _add_plan(commands):
@@ -88,6 +91,7 @@ def _add_select(commands):
     _add_spending(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write the names to a file, one a line")
     _add_picture(command)
+    _add_card_file(command)
 
 
 def _add_ledger(commands):
@@ -103,6 +107,12 @@ def _add_ledger(commands):
             command.error("--create needs --epsilon, and these limits are for --create only")
 
     command.set_defaults(check=check)
+
+
+def _add_card(commands):
+    command = _command(commands, "card", "print a privacy card in words, or write it as a page; costs nothing")
+    command.add_argument("file", metavar="FILE", help="the card: a .json that select, summary or Python wrote")
+    command.add_argument("-o", "--output", type=_card, metavar="FILE", help="write it: .html, or .json")
 
 
 def _command(commands, name, what):
@@ -173,6 +183,11 @@ def _add_picture(command):
     command.add_argument("--picture", type=_picture, metavar="FILE", help="draw it: .png, .svg or .pdf")
 
 
+def _add_card_file(command):
+    what = "write a privacy card, to be put beside the result: .html or .json"
+    command.add_argument("--card", type=_card, metavar="FILE", help=what)
+
+
 # --- Values of options ------------------------------------------------------------------------------------------------
 
 
@@ -196,6 +211,14 @@ def _names(text):
 
 
 def _picture(text):
-    if Path(text).suffix.lower() not in _PICTURES:  # now, as a wrong one must not come to light after the spending
-        raise argparse.ArgumentTypeError(f"must end in {', '.join(_PICTURES)}, got {text!r}")
+    return _ending_in(_PICTURES, text)
+
+
+def _card(text):
+    return _ending_in(_CARDS, text)
+
+
+def _ending_in(suffixes, text):
+    if Path(text).suffix.lower() not in suffixes:  # now, as a wrong one must not come to light after the spending
+        raise argparse.ArgumentTypeError(f"must end in {', '.join(suffixes)}, got {text!r}")
     return text

@@ -12,16 +12,25 @@ import sklearn.model_selection
 from sklearn.model_selection import ParameterGrid
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.summaries import Summary, as_html
+from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
 from skdpmic.search.candidates import candidate_with
 from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
+from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
 
 _DIVIDES = ("k", "criterion", "mechanism")  # parameters by which a release is made of more parts or of fewer
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
+_ON_FOLDS = "on folds assigned without looking at the records"
+_NOT_COVERED = (
+    "Cross-validated scores and what is chosen by them are raw functions of held-out records, not covered by the "
+    "guarantee."
+)
+_ADD_THEM = "private by the accounting of another library; what they cost comes on top, once for each fit"
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +47,10 @@ class SearchCost:
         What a ledger is charged, which counts every fit. With composition="zcdp", it adds up to less.
     charged_rho : float or None
         What a ledger with composition="zcdp" adds up; None unless `n_features` was given.
+    priced : tuple of str
+        The steps that are counted, by parameter name.
+    not_priced : tuple of str
+        Steps that seem to be private by the accounting of another library, which are **not** counted.
     """
 
     epsilon: float
@@ -46,15 +59,28 @@ class SearchCost:
     charged_epsilon: float
     charged_delta: float
     charged_rho: float | None = None
+    priced: tuple[str, ...] = ()
+    not_priced: tuple[str, ...] = ()
 
     def __repr__(self):
         rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
+        missing = f", not_priced={self.not_priced}" if self.not_priced else ""
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
-            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}): at most this for "
-            "the private estimators seen, in fits on folds assigned without looking at the records. Cross-validated "
-            "scores and what is chosen by them are raw functions of held-out records, not covered by the guarantee."
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
+            f"{missing}): at most this for the private estimators seen, in fits {_ON_FOLDS}. {_NOT_COVERED}"
         )
+
+    def _repr_html_(self):
+        rho = "" if self.charged_rho is None else f", rho = {in_short(self.charged_rho, 6)}"
+        facts = [
+            ("Cost", f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}"),
+            ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
+            ("Priced", ", ".join(self.priced) or "nothing"),
+            *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
+            ("Not covered", _NOT_COVERED),
+        ]
+        return as_html(Summary(facts, []), "What it will cost")
 
 
 def search_cost(
@@ -80,7 +106,7 @@ def search_cost(
     Returns
     -------
     SearchCost
-        With the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta and charged_rho.
+        With the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced and not_priced.
 
     Raises
     ------
@@ -95,7 +121,7 @@ def search_cost(
     PrivacyLeakWarning
         If the splits depend on labels or groups.
     UserWarning
-        If no private estimator is found.
+        If a step seems to be private by the accounting of another library, or no private estimator is found.
 
     Notes
     -----
@@ -117,6 +143,11 @@ def search_cost(
     All this holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
     splits by group look at all records: there the cost may be higher than stated, without a general bound
     (``docs/theory/search.md``).
+
+    What is priced is this package's. A step with a parameter `epsilon` or `accountant` that is neither this package's
+    nor scikit-learn's (where an SVR has an epsilon of another kind) is taken for one of a library with an accounting of
+    its own, as diffprivlib, and named in `not_priced`. Any other step is taken to be fitted without privacy: what it
+    learns is not covered by the guarantee, and costs nothing as long as it is not published.
 
     The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
 
@@ -142,6 +173,7 @@ def search_cost(
         check_whole(n_features, "n_features")
     if isinstance(estimator, _kinds(*_GRIDS, *_RANDOM)):
         _check_no_cv(cv, estimator)
+        candidates = list(candidates_of(estimator.estimator, _grids(estimator)))
         has_people = _has_people(estimator.estimator, _searched(estimator))
         n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
         warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
@@ -150,12 +182,16 @@ def search_cost(
         fits = total_cost(itertools.chain.from_iterable(rounds))
     else:
         _check_can_be_fitted(estimator)
+        candidates = [estimator]
         has_people = _has_people(estimator)
         n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
         if cv is not None:
             warn_about_splits_by_records(cv, estimator, has_people)
         fits, refit = cost_of_fit(estimator, n_features), FitCost()
-    if not fits.n_private:
+    unpriced = unpriced_steps(candidates)
+    if unpriced:
+        _warn_about_unpriced(unpriced)
+    elif not fits.n_private:
         _warn_about_none_seen(estimator)
     return SearchCost(
         epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
@@ -164,6 +200,8 @@ def search_cost(
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
         charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
+        priced=priced_steps(candidates),
+        not_priced=tuple(unpriced),
     )
 
 
@@ -175,8 +213,17 @@ def _has_people(estimator, searched=()):
 
 def _searched(search):
     """The names of the parameters that a search tries values of."""
+    return itertools.chain.from_iterable(_grids(search))
+
+
+def _grids(search):
     grids = search.param_grid if isinstance(search, _kinds(*_GRIDS)) else search.param_distributions
-    return itertools.chain.from_iterable([grids] if isinstance(grids, dict) else grids)
+    return [grids] if isinstance(grids, dict) else list(grids)
+
+
+def _warn_about_unpriced(steps):
+    described = ", ".join(f"{name} ({what})" if name else what for name, what in steps.items())
+    warnings.warn(f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend).", stacklevel=3)
 
 
 def _warn_about_none_seen(estimator):
@@ -239,8 +286,7 @@ def _costs_in_grid(estimator, grid, n_features):
 
 def _costs_at_random(search, n_candidates, n_features):
     """The largest cost, as many times as candidates can be drawn."""
-    grids = search.param_distributions
-    grids = [grids] if isinstance(grids, dict) else list(grids)
+    grids = _grids(search)
     if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
         n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are drawn from without replacement
     bearing = [_what_bears_on_cost(search.estimator, grid, n_features is not None) for grid in grids]

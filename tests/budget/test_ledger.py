@@ -55,10 +55,10 @@ def path(tmp_path):
 # --- Limits and charges -------------------------------------------------------------------------------------------
 
 
-def test_a_charge_is_written_with_what_when_and_for_how_many(path):
-    ledger = BudgetLedger(path, 1.0)
+def test_a_charge_is_written_with_what_when_and_for_how_many(place):
+    ledger = BudgetLedger(place, 1.0)
     ledger.charge("a count", 0.25, n=np.int64(60), d=3)
-    (entry,) = BudgetLedger(path, 1.0).entries()
+    (entry,) = BudgetLedger(place, 1.0).entries()
     assert entry._replace(when=None) == ("a count", None, 0.25, 0.0, 60, 3, *[None] * 7)
     when = datetime.fromisoformat(entry.when)
     assert when.utcoffset() == timedelta(0)
@@ -99,13 +99,13 @@ def test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are(path, tmp
     zcdp.charge("x", 0.125, 1e-7, rho=0.5 * limit)
 
 
-def test_limits_of_an_existing_file_must_agree(path):
-    ledger = BudgetLedger(path, 1.0, 1e-6)
-    assert BudgetLedger(path, 1, delta=1e-6, composition="zcdp") == ledger
+def test_limits_of_an_existing_ledger_must_agree(place):
+    ledger = BudgetLedger(place, 1.0, 1e-6)
+    assert BudgetLedger(place, 1, delta=1e-6, composition="zcdp") == ledger
     for limits in ((2.0, 1e-6), (1.0,), (1.0, 1e-6, "basic")):
         with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp'\), got .*BudgetLedger.open"):
-            BudgetLedger(path, *limits[:2], composition=limits[2] if len(limits) > 2 else "auto")
-    opened = BudgetLedger.open(path)
+            BudgetLedger(place, *limits[:2], composition=limits[2] if len(limits) > 2 else "auto")
+    opened = BudgetLedger.open(place)
     assert vars(opened) == vars(ledger)
 
 
@@ -134,8 +134,8 @@ def test_bad_limits_are_refused(path, arguments, message):
         ({"epsilon": 1, "delta": 1e-9}, "rho must be given for a cost with delta > 0"),
     ],
 )
-def test_bad_charges_are_refused(path, arguments, message):
-    ledger = BudgetLedger(path, 9.0, 1e-6)
+def test_bad_charges_are_refused(place, arguments, message):
+    ledger = BudgetLedger(place, 9.0, 1e-6)
     with pytest.raises(ValueError, match=message):
         ledger.charge("x", **arguments)
     assert ledger.entries() == []
@@ -181,8 +181,8 @@ FITS = {
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_every_private_function_is_charged(path, name):
-    ledger = BudgetLedger(path, 1.0)
+def test_every_private_function_is_charged(place, name):
+    ledger = BudgetLedger(place, 1.0)
     FITS[name](ledger)
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.delta, entry.n, entry.d) == (0.5, 0.0, 60, 1 if name.startswith("pair") else 3)

@@ -14,6 +14,7 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic.budget import ledger_file
+from skdpmic.budget.ledger_storage import storage_at
 
 
 @pytest.fixture
@@ -320,7 +321,7 @@ def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
     os.link(path, other)
     before = path.read_bytes()
     for name in (path, other):
-        ledger.path = str(name)
+        ledger._storage = storage_at(name)
         for use in uses(ledger).values():
             with pytest.raises(OSError, match=rf"{name.name}' has 2 names \(hard links\).* Remove all but"):
                 use()
@@ -351,7 +352,7 @@ def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
     # Without the refusal, the charge of 100 is accepted, and gone when the file is renamed back.
     other = path.with_name("other.db")
     path.rename(other)
-    torn.path = str(other)
+    torn._storage = storage_at(other)
     before = other.read_bytes()
     message = (
         f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or that file to '{other}-journal'"

@@ -28,15 +28,14 @@ class TwoSteps(BudgetLedger):
         costs = [Cost(entry.epsilon) for entry in self.entries()]
         if not self._filter().accepts([*costs, Cost(epsilon)]):
             raise BudgetError("full")
-        with self._open_file("IMMEDIATE") as file:
-            file.append(LedgerEntry(what, "", epsilon, delta))
+        self._transact(lambda book: book.append(LedgerEntry(what, "", epsilon, delta)), writes=True)
 
 
 class Deferred(BudgetLedger):
     """What must not be: the write lock is taken after the total was read, so one of two that read cannot write."""
 
-    def _open_file(self, kind):
-        return super()._open_file("DEFERRED")
+    def _transact(self, work, *, writes):
+        return super()._transact(work, writes=False)
 
 
 def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):

@@ -9,10 +9,12 @@ import polars
 import pytest
 
 from skdpmic import Codebook, PrivateSelectKBest
+from skdpmic.codebook import template
 from tests.counting.tables import relation
 from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow")
+pyarrow_dataset = pytest.importorskip("pyarrow.dataset")
 
 MOMENT = datetime.datetime(2020, 1, 1, 12)
 
@@ -67,6 +69,7 @@ def test_the_type_of_a_column_says_what_is_to_be_filled_in():
     assert kinds_of(PANDAS) == dict(zip(PANDAS, kinds, strict=True))
     kinds = ["number"] * 2 + ["date"] * 2 + ["duration"] + ["labels"] * 4 + ["boolean"] + ["text"] * 3
     assert kinds_of(POLARS) == dict(zip(POLARS.columns, kinds, strict=True))
+    assert kinds_of(polars.DataFrame({"x": polars.Series([object()], dtype=polars.Object)})) == {"x": "labels"}
     blanks = {
         "number": {"range": []},
         "date": {"range": []},
@@ -92,7 +95,8 @@ def test_labels_that_a_person_wrote_into_a_type_are_filled_in_and_those_that_may
 
 
 def test_names_are_enough():
-    assert columns_of(["age", "a.b"]) == {name: {"type": "", "description": ""} for name in ("age", "a.b")}
+    names = ("age", "a.b")
+    assert columns_of(names) == columns_of([*names]) == {name: {"type": "", "description": ""} for name in names}
 
 
 def test_comments_say_what_is_to_be_written():
@@ -139,6 +143,11 @@ def test_objects_make_no_difference(contents):
     assert Codebook.template(frame) == Codebook.template(empty)
 
 
+@each("frame", [PANDAS, POLARS, pyarrow.table({"x": [1, 2]})])
+def test_no_row_is_there_when_types_are_asked_for(frame):
+    assert len(template._without_values(frame)) == 0
+
+
 @each(
     "frame, empty, other",
     [
@@ -165,6 +174,8 @@ def test_dask_computes_nothing():
     frame = dask.from_pandas(pandas.DataFrame({"x": [1.0, 2.0]}), npartitions=1)
     unreadable = frame.map_partitions(lambda _: 1 / 0, meta=frame._meta)
     assert kinds_of(unreadable) == {"x": "number"}
+    with pytest.raises(TypeError, match="frame must be a dataframe"):
+        Codebook.template(unreadable.to_dask_array())
 
 
 class OnlyProtocol:
@@ -182,6 +193,7 @@ def test_of_a_stream_only_the_schema_is_read():
     schema = pyarrow.schema({"x": pyarrow.int64(), "y": pyarrow.string(), "z": pyarrow.duration("s")})
     kinds = {"x": "number", "y": "labels", "z": "duration"}
     assert kinds_of(schema) == kinds_of(OnlyProtocol(schema)) == kinds
+    assert kinds_of(pyarrow_dataset.dataset(schema.empty_table())) == kinds
     reader = schema.empty_table().to_reader()
     assert kinds_of(reader) == kinds
     assert reader.read_all().schema == schema  # and it can still be read

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skdpmic import BudgetLedger, Codebook, __version__, plan_release
+from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.command_line import data_source, printed
 from skdpmic.command_line.main import main
 from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
@@ -133,6 +134,10 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         ([*SELECT, "--ledger", "codebook.toml"], "codebook.toml"),
         ([*SELECT, "-o", "none/names.txt"], "there is no folder 'none'"),
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
+        ([*SELECT, "--card", "none/card.html"], "there is no folder 'none'"),
+        (["card", "none.json"], "none.json"),
+        (["card", "people.csv"], "this is no privacy card"),
+        (["card", "people.db", "-o", "none/card.html"], "there is no folder 'none'"),
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
         (["select", "codebook.toml", *SELECT[2:]], "DATA must be a file .csv or .parquet"),
         ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "n_samples must be"),
@@ -187,6 +192,9 @@ def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
         ["select", *SELECT[2:]],
         [*SELECT, "--database", "people.duckdb"],
         [*SELECT, "--picture", "gaps.txt"],
+        [*SELECT, "--card", "card.txt"],
+        [*SUMMARY, "--card", "card"],
+        ["card", "card.json", "-o", "card.pdf"],
         PLAN,
         [*PLAN, "--epsilon", "1", "--error", "0.1"],
         ["ledger", "people.db", "--create"],
@@ -263,6 +271,29 @@ def test_json_has_the_keys_that_are_documented(folder, capsys):
     ]
     assert all(f"`{key}`" in documented for fields in (*found.values(), told) for key in fields)
     assert found["template"]["codebook"] == Codebook.template(found["template"]["columns"])
+
+
+@each("options, by", [(SELECT, "PrivateSelectKBest"), (SUMMARY, "private_summary")])
+def test_a_card_is_written_beside_the_result_and_can_be_made_a_page_later(options, by, folder, capsys):
+    known = spent()
+    assert main([*options, "--yes", "--ledger", "people.db", "--card", "card.json"]) == 0
+    capsys.readouterr()
+    card = PrivacyCard.from_json((folder / "card.json").read_text("utf-8"))
+    assert (card.fields["by"], card.fields["private"]) == (by, True)
+    assert card.fields["guarantees"][0]["epsilon"] == 0.5
+    assert card.fields["guarantees"][0]["n"] == 2000
+    assert card.fields["ledger"]["spent"]["epsilon"] == known + 0.5
+    assert main(["card", "card.json"]) == 0
+    assert capsys.readouterr() == (f"{card}\n", "")
+    assert parsed(capsys, "card", "card.json") == {"command": "card"} | card.fields
+    assert main(["card", "card.json", "-o", "card.html"]) == 0
+    assert capsys.readouterr().out == "The card is in card.html.\n"
+    assert (folder / "card.html").read_text("utf-8") == card.to_html()
+
+
+def test_a_card_needs_no_ledger(folder, capsys):
+    assert main([*SELECT, "--yes", "--card", "card.html"]) == 0
+    assert "No ledger was given" in (folder / "card.html").read_text("utf-8")
 
 
 def test_a_plan_begins_with_what_a_choice_will_do(folder, capsys):

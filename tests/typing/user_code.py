@@ -31,6 +31,7 @@ from skdpmic import (
     private_bounds,
     private_score,
     private_summary,
+    release_card,
     search_cost,
 )
 from skdpmic.causal import PrivatePC
@@ -139,6 +140,8 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     assert_type(ledger.spent(), tuple[float, float])
     assert_type(BudgetLedger.open("ledger.db").entries()[0].epsilon, float)
     assert_type(ledger.for_purpose("report").entries()[0].purpose, str | None)
+    with ledger.spend("synthetic table", 0.4, 1e-6, by="OpenDP AIM", rho=0.01) as cost:
+        assert_type(cost, tuple[float, float])
     plan = plan_release(n_samples=1000, n_features=3, error=0.1)
     assert_type([row.statistic for row in plan], list[str])
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=100, n_features=3)
@@ -151,6 +154,7 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     BudgetLedger("ledger.db")  # type: ignore[call-arg]
     BudgetLedger("ledger.db", 1.0, composition="renyi")  # type: ignore[arg-type]
     ledger.for_purpose(None)  # type: ignore[arg-type]
+    ledger.spend(0.4)  # type: ignore[call-arg, arg-type]
     ledger.charge(1.0)  # type: ignore[call-arg, arg-type]
     print(ledger.budget)  # type: ignore[attr-defined]
     plan_release(n_samples="many")  # type: ignore[arg-type]
@@ -159,6 +163,15 @@ def budgets_plans_and_sketches(frame: Any) -> None:
     RangeGridSketch.from_bytes("sketch")  # type: ignore[arg-type]
     count_stream(sketch, frame)  # type: ignore[call-arg]
     print(skdpmic.mic)  # type: ignore[attr-defined]
+
+
+def cards(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
+    card = release_card(scorer, ledger=ledger)
+    assert_type(card.to_json() + card.to_html(), str)
+    card.write("card.html")
+
+    release_card()  # type: ignore[call-arg]
+    release_card(scorer, ledger="ledger.db")  # type: ignore[arg-type]
 
 
 def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:

@@ -123,8 +123,8 @@ def private_summary(
             mechanism.release([of_column[which] for of_column in counts], random_bytes)
             for which, mechanism in enumerate(release.mechanisms)
         ]
-        is_seeded = random_state is not None
-        return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, is_seeded)
+        public = (random_state is not None, None if look.people is None else look.rows_per_group)
+        return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, *public)
 
     expense = Expense(
         "private_summary",

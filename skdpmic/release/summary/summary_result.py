@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.results import dataframe
-from skdpmic._utils.summaries import Column, Summary, as_html
+from skdpmic._utils.summaries import Column, ReleaseTerms, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.suspicions import suspicions, written
@@ -70,6 +70,10 @@ class PrivateSummary:
         Epsilon and delta.
     mechanism : {"k-norm", "gaussian"}
         What drew the noise.
+    is_seeded : bool
+        Whether `random_state` was set, which breaks the guarantee.
+    max_rows_per_group : int or None
+        Records of each person, who is protected with all of them; None if a record is what is protected.
     """
 
     columns: tuple
@@ -77,9 +81,10 @@ class PrivateSummary:
     privacy_spent: tuple
     mechanism: str
     is_seeded: bool = False
+    max_rows_per_group: int | None = None
 
     @classmethod
-    def of_counts(cls, names, cells, n_samples, noisy, release, is_seeded):
+    def of_counts(cls, names, cells, n_samples, noisy, release, is_seeded, max_rows_per_group):
         """What follows from noisy counts of both sets of cells.
 
         Parameters
@@ -90,10 +95,13 @@ class PrivateSummary:
         noisy : pair of lists of ndarrays
         release : CellsRelease
         is_seeded : bool
+        max_rows_per_group : int or None
+            Rows of each person; None if a record is a row.
         """
         of_columns = zip(names, cells, *noisy, strict=True)
         columns = tuple(_shares(*of_column, n_samples, release) for of_column in of_columns)
-        return cls(columns, n_samples, release.cost[:2], release.mechanisms[0].name, is_seeded)
+        mechanism = release.mechanisms[0].name
+        return cls(columns, n_samples, release.cost[:2], mechanism, is_seeded, max_rows_per_group)
 
     @property
     def suspicious(self) -> list[str]:
@@ -126,17 +134,22 @@ class PrivateSummary:
         return budget(*self.privacy_spent)
 
     def _repr_html_(self):
+        return as_html(self._shown())
+
+    def _shown(self):
         facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
         facts += [("Suspicious", text) for text in self.suspicious or [_NOTHING]]
-        broken = ["random_state was set, so whoever knows the seed can subtract the noise"] if self.is_seeded else []
+        n = self.n_samples // (self.max_rows_per_group or 1)
+        seeds = ("random_state",) if self.is_seeded else ()
+        terms = ReleaseTerms(None, self.mechanism, *self.privacy_spent, n, self.max_rows_per_group, seeds)
         names = [column.name for column in self.columns]
         flags = [
             Column(flag, [_cell(column, flag) for column in self.columns], "number")
             for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
         ]
         most = Column("most", [_most(column) for column in self.columns])
-        shown = Summary(facts, broken, [Column("column", names), *flags, most], range(len(names)), unit="column")
-        return as_html(shown)
+        broken, columns = why_broken(terms.broken_by, terms.epsilon), [Column("column", names), *flags, most]
+        return Summary(facts, broken, columns, range(len(names)), unit="column", terms=(terms,))
 
 
 _NOTHING = "Nothing suspicious shows beyond the noise."

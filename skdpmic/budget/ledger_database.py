@@ -1,0 +1,285 @@
+"""The database of a team's ledger: the promises of the file, on a server (``docs/theory/ledger.md``).
+
+A charge locks the table `head` before it reads, and until it is committed. It has a random id, by which it is found
+again if the answer to its COMMIT is lost.
+"""
+
+import functools
+import random
+import re
+import secrets
+import time
+
+from skdpmic.budget.ledger_tables import DatabaseBook, ledger_tables, write_new
+
+_WAIT = 60  # seconds for others to finish writing, and for a server to come back after an answer was lost
+_N_TRIES = 30  # of a transaction that the database refuses because of others
+_URL = re.compile(r"[A-Za-z][\w+.-]+://")
+_SECRET = re.compile(r"passw|pwd|secret|token|odbc_connect", re.IGNORECASE)  # in names of what a URL says after "?"
+_PATIENCE = {  # of libpq, so that a server that vanished is noticed within the minute
+    "connect_timeout": 20,
+    "keepalives_idle": 10,
+    "keepalives_interval": 10,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 1000 * _WAIT,
+}
+_AGAIN = {"40001", "40P01", "23505"}  # not serialisable, deadlock, the same number: others were faster
+_UNDONE = {"40001", "40P01"}  # answers to COMMIT after which nothing is written, for sure
+_CODES_OF_MYSQL = {1213: "40P01", 1205: "55P03", 1062: "23505", 1142: "42501", 1146: "42P01"}
+_jitter = random.SystemRandom()  # not the generator that users may seed
+
+
+def is_url(place):
+    """Whether `place` names a database."""
+    return isinstance(place, str) and _URL.match(place) is not None
+
+
+class DatabaseStorage:
+    """A database that SQLAlchemy reaches at this URL.
+
+    A copy is the same object. A pickle has the URL without passwords.
+    """
+
+    def __init__(self, url):
+        # What is wrong with it is raised at the first use, when no variable on the way has the password any more.
+        self._url, self._problem = _parsed(url)
+        self.path = "<URL that cannot be read>"
+        if self._url is not None:
+            query = {name: value for name, value in self._url.query.items() if not _SECRET.search(name)}
+            shown = self._url._replace(password=None).set(query=query)
+            self.path = shown.render_as_string(hide_password=False)
+
+    def __reduce__(self):
+        return type(self), (self.path,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __eq__(self, other):
+        return self.path == other.path if isinstance(other, DatabaseStorage) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.path)
+
+    def __repr__(self):
+        return f"DatabaseStorage({self.path!r})"
+
+    def exists(self):
+        """Whether there is a ledger, or what is left of one."""
+        return self._in_own_words(self._exists)
+
+    def create(self, limits):
+        """Make the tables in one transaction, unless somebody else has made them in the meantime."""
+        try:
+            self._in_own_words(functools.partial(self._create, limits))
+        except (OSError, ValueError):
+            if not self.exists():
+                raise
+
+    def transact(self, work, *, writes):
+        """What `work` returns of the :class:`DatabaseBook`; nothing, if it writes.
+
+        Raises
+        ------
+        OSError
+            Also if an answer was lost and it could not be found out whether what `work` appended is written. Its
+            message says that it must be counted as spent.
+        """
+        self._in_own_words(lambda: self.engine)
+        attempts = _Attempts(self, work, writes)
+        while not attempts.are_over:
+            attempts.next()
+        if attempts.error is not None:
+            raise attempts.error
+        return attempts.result
+
+    @functools.cached_property
+    def engine(self):
+        """It keeps no connection open, so forks and threads can share it."""
+        return self._create_engine()
+
+    @property
+    def is_postgresql(self):
+        """Whether locks and times are those of PostgreSQL."""
+        return self.engine.dialect.name == "postgresql"
+
+    @property
+    def tables(self):
+        """`limits`, `entries` and `head`."""
+        return ledger_tables(self.is_postgresql)
+
+    def in_words(self, error):
+        """One of our own errors, as those of SQLAlchemy may quote what was written, and how to log in."""
+        orig = getattr(error, "orig", None)
+        code, kind = sqlstate(error), type(error if orig is None else orig).__name__
+        if code == "42501":
+            return PermissionError(f"the ledger {self.path!r} cannot be used: this user may not do that ({kind}).")
+        if code == "55P03":
+            return OSError(f"the ledger {self.path!r} cannot be used: others have locked it for {_WAIT} s.")
+        if code in ("42P01", "42703", "3F000"):
+            return ValueError(f"{self.path!r} is not a privacy ledger, or is damaged (tables or columns are missing).")
+        if code in _AGAIN:
+            return OSError(f"the ledger {self.path!r} cannot be used: too many others write to it.")
+        if kind == "DataError" or (code or "").startswith("22"):
+            return ValueError(f"the database of the ledger {self.path!r} cannot keep such a text or number.")
+        if kind in ("ArgumentError", "NoSuchModuleError"):
+            return ValueError(f"the ledger {self.path!r} cannot be used: SQLAlchemy cannot use such a URL ({kind}).")
+        what = f"{kind}, SQLSTATE {code}" if code else f"{kind}: is the server there, and may this user log in?"
+        return OSError(f"the ledger {self.path!r} cannot be used ({what}).")
+
+    def _in_own_words(self, action):
+        if self._problem is not None:
+            raise self._problem
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            return action()
+        except SQLAlchemyError as error:
+            problem = self.in_words(error)
+        except ModuleNotFoundError as error:
+            problem = ModuleNotFoundError(
+                f"the ledger {self.path!r} needs the module {error.name!r}: pip install 'skdpmic[team]' has that for "
+                "postgresql+psycopg://."
+            )
+        raise problem  # here, so that it does not hold the error of SQLAlchemy
+
+    def _create_engine(self):
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
+
+        patience = _PATIENCE if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
+        return create_engine(
+            self._url,
+            isolation_level="SERIALIZABLE",
+            poolclass=NullPool,
+            hide_parameters=True,
+            connect_args={name: value for name, value in patience.items() if name not in self._url.query},
+        )
+
+    def _exists(self):
+        from sqlalchemy import inspect
+
+        head = self.tables.head
+        with self.engine.connect() as connection:
+            return inspect(connection).has_table(head.name, head.schema)
+
+    def _create(self, limits):
+        with self.engine.begin() as connection:
+            write_new(connection, self.tables, limits)
+
+
+class _Attempts:
+    """One transaction, again and again until it is clear what came of it, or the time is up.
+
+    Attributes
+    ----------
+    are_over : bool
+    error : Exception or None
+        What came of it, or `result`.
+    """
+
+    def __init__(self, storage, work, writes):
+        self._storage, self._work, self._writes = storage, work, writes
+        self._charge_id = secrets.token_hex(16)
+        self._deadline = time.monotonic() + _WAIT
+        self._n_tries = 0
+        self._is_sent = False  # the COMMIT of this attempt
+        self._may_be_written = False  # by an earlier one
+        self.are_over, self.error, self.result = False, None, None
+
+    def next(self):
+        """Try it once (more)."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        self._n_tries += 1
+        self._is_sent = False
+        try:
+            self.result = self._run()
+            self.are_over = True
+        except SQLAlchemyError as error:
+            self._decide(error)
+        except (OSError, ValueError) as error:
+            if not self._may_be_written:
+                raise
+            self._give_up(error)
+        if not self.are_over:
+            time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**self._n_tries))
+
+    def _run(self):
+        with self._storage.engine.connect() as connection:
+            if self._writes:
+                _lock_head(self._storage, connection, max(1.0, self._deadline - time.monotonic()))
+            book = DatabaseBook(self._storage.path, connection, self._storage.tables, self._charge_id)
+            if self._charge_id in book.charge_ids:  # written by an attempt whose answer was lost
+                return None
+            self._may_be_written = False  # an attempt that still went on would hold the lock
+            result = self._work(book)
+            if self._writes:
+                self._is_sent = True
+                connection.commit()
+            return result
+
+    def _decide(self, error):
+        code = sqlstate(error)
+        if self._is_sent and code not in _UNDONE:
+            self._may_be_written = True
+        has_time = time.monotonic() < self._deadline
+        may_succeed = self._may_be_written or (code in _AGAIN and self._n_tries < _N_TRIES)
+        if not (has_time and may_succeed):
+            self._give_up(self._storage.in_words(error))
+
+    def _give_up(self, error):
+        if self._may_be_written:
+            error = OSError(
+                f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
+                f"not be asked for again. Count it as spent, and publish nothing for it. ({error})"
+            )
+        self.error, self.are_over = error, True
+
+
+def sqlstate(error):
+    """The five characters of the SQL standard that say what an error is, or None."""
+    orig = getattr(error, "orig", None)
+    code = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
+    if code is None and orig is not None and orig.args:
+        code = _CODES_OF_MYSQL.get(orig.args[0])
+    return code
+
+
+def _lock_head(storage, connection, seconds):
+    """Wait until no other transaction writes; in PostgreSQL before the moment whose state this one reads."""
+    if not storage.is_postgresql:
+        from sqlalchemy import select
+
+        connection.execute(select(storage.tables.head).with_for_update())
+        return
+    timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # of the last, a
+    # client that vanished holds the lock no longer
+    for statement in (
+        *(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}" for timeout, times in timeouts.items()),
+        f"LOCK TABLE {storage.tables.head.fullname} IN EXCLUSIVE MODE",
+    ):
+        connection.exec_driver_sql(statement)
+    if connection.exec_driver_sql("SHOW fsync").scalar_one() != "on":
+        raise OSError(f"the ledger {storage.path!r} cannot be charged: its server may lose charges (fsync = off).")
+    if connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "off":
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+
+
+def _parsed(url):
+    """The URL as SQLAlchemy reads it, whose repr hides the password, and what is wrong with it; one of both is None."""
+    try:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ModuleNotFoundError:
+        return None, ModuleNotFoundError("a ledger in a database needs SQLAlchemy: pip install 'skdpmic[team]'.")
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")
+    if parsed.get_backend_name() == "sqlite":
+        return None, ValueError("a ledger in a file of SQLite is given by its path, without 'sqlite://'.")
+    return parsed, None

@@ -1,0 +1,119 @@
+"""The entries of a ledger for others: a table for people, events for another accountant (``docs/theory/ledger.md``)."""
+
+import math
+from typing import Any
+
+from skdpmic._utils.results import dataframe
+
+_COLUMNS = (  # fields of an entry, in the order in which people read them
+    *("when", "what", "purpose", "statistic", "release", "mechanism", "n", "d", "k"),
+    *("epsilon", "delta", "rho", "epsilon_of_target"),
+)
+
+
+class LedgerExportsMixin:
+    """A ledger whose entries can be handed on."""
+
+    def to_frame(self) -> Any:
+        """All charges as a table, oldest first, with what was spent after each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each entry: `when` (UTC, as text), `what`, `purpose`, `statistic`, `release`, `mechanism`, `n`,
+            `d`, `k`, `epsilon`, `delta`, `rho` and `epsilon_of_target` of a LedgerEntry; and `spent_epsilon` and
+            `spent_delta`, what `spent` returned when this entry was the last.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skdpmic import BudgetLedger
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     with ledger.spend("synthetic table", 0.5, by="OpenDP AIM"):
+        ...         pass
+        ...     with ledger.spend("model", 0.25, by="diffprivlib"):
+        ...         pass
+        ...     print(ledger.to_frame()[["what", "purpose", "epsilon", "spent_epsilon"]])
+                  what          purpose  epsilon  spent_epsilon
+        0   OpenDP AIM  synthetic table     0.50           0.50
+        1  diffprivlib            model     0.25           0.75
+        """
+        return _table(self)
+
+    def to_dp_accounting(self) -> Any:
+        """All charges as events of Google's dp_accounting, for its accountants.
+
+        Every event loses at least as much as its entry may. So the total of an accountant for replace-one neighbours
+        is valid if no cost was chosen in the light of earlier results. (The limit of a ledger holds in any case.)
+
+        Returns
+        -------
+        dp_accounting.ComposedDpEvent
+            Of one event for each entry, oldest first:
+
+            - RandomizedResponseDpEvent with two buckets, the worst of all releases that are epsilon-DP, if delta is 0;
+            - ZCDpEvent, if rho was written down and the ledger adds up zCDP, or delta is above 0;
+            - UnsupportedDpEvent, if delta is above 0 and no rho was written down: no event says that little, and an
+              accountant refuses it. Give ``rho=`` to :meth:`spend` if the mechanism has one.
+
+        Raises
+        ------
+        ImportError
+            If dp_accounting is not installed.
+
+        Notes
+        -----
+        With ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, a PLDAccountant adds up the events of a ledger
+        whose entries have delta 0 and composition="basic": at delta 0 to what `spent` says, up to its discretisation,
+        and to less at a delta above 0. An RdpAccountant takes zCDP, too: at the ledger's delta it comes to what `spent`
+        says or less, up to the orders that its list leaves out (``docs/theory/ledger.md``).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skdpmic import BudgetLedger
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     ledger.charge("median age", 0.5)
+        ...     (event,) = ledger.to_dp_accounting().events
+        >>> type(event).__name__, round(event.noise_parameter, 4)
+        ('RandomizedResponseDpEvent', 0.7551)
+        """
+        return _events(self)
+
+
+def _table(ledger):
+    entries, spent = ledger.history()
+    rows = [(*(getattr(entry, name) for name in _COLUMNS), *total) for entry, total in zip(entries, spent, strict=True)]
+    return dataframe(rows, [*_COLUMNS, "spent_epsilon", "spent_delta"])
+
+
+def _events(ledger):
+    try:
+        import dp_accounting
+    except ImportError as error:
+        raise ImportError("to_dp_accounting needs dp_accounting: pip install dp-accounting") from error
+    return dp_accounting.ComposedDpEvent([_event(dp_accounting, entry, ledger) for entry in ledger.entries()])
+
+
+def _event(dp_accounting, entry, ledger):
+    if entry.rho is not None and (entry.delta > 0 or ledger.composition == "zcdp"):
+        return dp_accounting.ZCDpEvent(rho=entry.rho)
+    if entry.delta > 0:
+        return dp_accounting.UnsupportedDpEvent()
+    return dp_accounting.RandomizedResponseDpEvent(noise_parameter(entry.epsilon), 2)
+
+
+def noise_parameter(epsilon):
+    """How often randomised response of one bit is decided by a coin, so that it loses epsilon, or hardly more.
+
+    If that is with probability p, it is right ``(2 - p) / p = exp(epsilon)`` times as often as wrong.
+    """
+    wrong = math.exp(-epsilon)
+    return 2 * wrong / (1 + wrong) * (1 - 2.0**-50)  # four roundings of 2**-53 each, and downwards

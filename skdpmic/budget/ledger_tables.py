@@ -1,0 +1,195 @@
+"""The tables of a ledger in a database: what is written stays, and what is read is what was written.
+
+Rows of limits and entries are only ever added, so nobody needs the right to change or delete them; `head` has one row,
+with the last digest.
+"""
+
+import functools
+import hashlib
+import struct
+from datetime import UTC
+from types import SimpleNamespace
+
+from skdpmic.budget.ledger_file import LedgerEntry, digest_of
+
+_VERSION = 1
+_CLOCKS = {
+    "postgresql": "clock_timestamp() AT TIME ZONE 'UTC'",
+    "mysql": "utc_timestamp(3)",
+    "mariadb": "utc_timestamp(3)",
+    "mssql": "sysutcdatetime()",
+}
+
+
+@functools.cache
+def ledger_tables(is_postgresql):
+    """The tables as SQLAlchemy knows them: in a schema of their own, or with names of their own."""
+    import sqlalchemy as sql
+
+    metadata = sql.MetaData(schema="skdpmic" if is_postgresql else None)
+    prefix = "" if is_postgresql else "skdpmic_"
+
+    def column(name, kind, **options):
+        return sql.Column(name, kind, **{"nullable": False} | options)
+
+    def number():
+        return sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False)
+
+    largest = "1.7976931348623157e308"  # NaN is above all numbers in PostgreSQL
+    types = dict.fromkeys(("n", "d", "k"), sql.BigInteger)
+    types |= dict.fromkeys(("epsilon", "delta", "rho", "epsilon_of_target"), sql.Double)
+    required = ("what", "when", "epsilon", "delta")
+    fields = [
+        column("time" if name == "when" else name, types.get(name, sql.Text), nullable=name not in required)
+        for name in LedgerEntry._fields
+    ]
+    limits = sql.Table(
+        f"{prefix}limits",
+        metadata,
+        number(),
+        column("epsilon", sql.Double),
+        column("delta", sql.Double),
+        column("composition", sql.String(16)),
+        column("digest", sql.LargeBinary(32)),
+        sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
+    )
+    entries = sql.Table(
+        f"{prefix}entries",
+        metadata,
+        number(),
+        column("charge_id", sql.String(32), unique=True),
+        *fields,
+        column("digest", sql.LargeBinary(32)),
+        sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
+        sql.CheckConstraint(f"rho IS NULL OR (rho >= 0 AND rho <= {largest})"),
+    )
+    head = sql.Table(
+        f"{prefix}head",
+        metadata,
+        sql.Column("id", sql.Integer, primary_key=True, autoincrement=False),
+        column("version", sql.Integer),
+        column("digest", sql.LargeBinary(32)),
+    )
+    return SimpleNamespace(limits=limits, entries=entries, head=head)
+
+
+def write_new(connection, tables, limits):
+    """Make the tables, with the first limits."""
+    from sqlalchemy.schema import CreateSchema
+
+    if tables.head.schema:
+        connection.execute(CreateSchema(tables.head.schema, if_not_exists=True))
+    tables.head.metadata.create_all(connection, checkfirst=False)
+    limits = _kept_by_all(limits)
+    digest = _digest_of_limits(b"", limits)
+    _insert(connection, tables.limits, (1, *limits, digest))
+    _insert(connection, tables.head, (1, _VERSION, digest))
+
+
+class DatabaseBook:
+    """What is in the database during one transaction, after everything that can be wrong with it was looked for.
+
+    Attributes
+    ----------
+    limits : tuple
+        (epsilon, delta, composition).
+    entries : list of LedgerEntry
+        Those at the beginning of the transaction, oldest first.
+    charge_ids : set of str
+        Of the entries.
+    """
+
+    def __init__(self, path, connection, tables, charge_id):
+        self._path, self._connection, self._tables, self._charge_id = path, connection, tables, charge_id
+        last_digest = self._read_head()
+        self.limits, first_digest = self._read_limits()
+        self.entries, self.charge_ids, self._digest = self._read_entries(first_digest)
+        if last_digest != self._digest:
+            raise self._damage(f"what follows entry {len(self.entries)} was changed or lost")
+
+    def append(self, entry):
+        """Write a :class:`LedgerEntry`, with the server's time."""
+        from sqlalchemy import select, update
+
+        entries, head = self._tables.entries, self._tables.head
+        values = _kept_by_all(entry._replace(when=self._now()))
+        row = (len(self.entries) + 1, self._charge_id, *values)
+        row = (*row, digest_of(self._digest, row))
+        _insert(self._connection, entries, row)
+        kept = self._connection.execute(select(entries).where(entries.c.number == row[0])).one()
+        if ascii(tuple(kept)) != ascii(row):
+            raise ValueError(f"the database of the ledger {self._path!r} does not keep what is written in it.")
+        self._connection.execute(update(head).where(head.c.id == 1).values(digest=row[-1]))
+
+    def _rows(self, table, *order):
+        from sqlalchemy import select
+
+        return [tuple(row) for row in self._connection.execute(select(table).order_by(*order))]
+
+    def _read_head(self):
+        rows = self._rows(self._tables.head)
+        if len(rows) != 1:
+            raise self._damage("its head was changed or lost")
+        ((_, version, digest),) = rows
+        if version != _VERSION:
+            raise ValueError(
+                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads {_VERSION}."
+            )
+        return digest
+
+    def _read_limits(self):
+        """The last limits, and the digest of the first ones, which the first entry follows. They can only rise."""
+        digest, all_limits, digests = b"", [], []
+        for row in self._rows(self._tables.limits, self._tables.limits.c.number):
+            number, *limits, stored = row
+            digest = _digest_of_limits(digest, limits)
+            is_raised = not all_limits or _is_raised(all_limits[-1], limits)
+            if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
+                raise self._damage("its limits were changed")
+            all_limits.append(limits)
+            digests.append(digest)
+        if not all_limits:
+            raise self._damage("its limits were changed or lost")
+        return tuple(all_limits[-1]), digests[0]
+
+    def _read_entries(self, digest):
+        """All entries, their ids, and the digest of the last, if each is what was written after the one before it."""
+        entries, charge_ids = [], set()
+        for row in self._rows(self._tables.entries, self._tables.entries.c.number):
+            digest = digest_of(digest, row[:-1])
+            if row[0] != len(entries) + 1 or digest != row[-1]:
+                raise self._damage(f"entry {len(entries) + 1} was changed or lost")
+            entries.append(LedgerEntry(*row[2:-1]))
+            charge_ids.add(row[1])
+        return entries, charge_ids, digest
+
+    def _now(self):
+        """The server's time, not before that of the last entry."""
+        from sqlalchemy import DateTime, literal_column, select
+
+        clock = _CLOCKS.get(self._connection.dialect.name, "CURRENT_TIMESTAMP")
+        now = self._connection.execute(select(literal_column(clock, DateTime))).scalar_one()
+        text = now.replace(tzinfo=UTC).isoformat(timespec="milliseconds")
+        return max(text, self.entries[-1].when) if self.entries else text
+
+    def _damage(self, what):
+        return ValueError(f"{self._path!r} is not a privacy ledger, or is damaged ({what}).")
+
+
+def _kept_by_all(values):
+    """The same with 0 in the place of -0, which not all databases keep."""
+    return [value + 0.0 if isinstance(value, float) else value for value in values]
+
+
+def _insert(connection, table, row):
+    connection.execute(table.insert().values(dict(zip(table.columns.keys(), row, strict=True))))
+
+
+def _digest_of_limits(previous, limits):
+    """A digest that SQL can compute too, so that limits can be raised there."""
+    epsilon, delta, composition = limits
+    return hashlib.sha256(previous + struct.pack(">dd", epsilon, delta) + composition.encode()).digest()
+
+
+def _is_raised(old, new):
+    return new[0] >= old[0] and new[1] >= old[1] and new[2] == old[2]

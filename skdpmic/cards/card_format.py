@@ -1,0 +1,79 @@
+"""The keys of a card (``docs/reference/privacy_card.md``). Within a version, keys are only added."""
+
+FORMAT, VERSION = "skdpmic privacy card", 1
+
+_NUMBER, _OR_NONE = (int, float), type(None)
+_COST = {"epsilon": _NUMBER, "delta": _NUMBER}
+_ENTRY = {"what": (str,), "when": (str,), **_COST, "purpose": (str, _OR_NONE)}
+KEYS = {
+    "format": (str,),
+    "version": (int,),
+    "package": {"name": (str,), "version": (str,)},
+    "by": (str,),
+    "statement": (str,),
+    "private": (bool,),
+    "broken_by": [(str,)],
+    "why_broken": [(str,)],
+    "published": {
+        "what": (str,),
+        "statistic": (str, _OR_NONE),
+        "mechanism": (str,),
+        "facts": [{"name": (str,), "text": (str,)}],
+        "table": ({"unit": (str,), "columns": [(str,)], "rows": [[(str,)]], "n_rows": (int,)}, _OR_NONE),
+    },
+    "guarantees": [
+        {
+            "of": (str, _OR_NONE),
+            "model": (str,),
+            "epsilon": (*_NUMBER, _OR_NONE),
+            "delta": _NUMBER,
+            "epsilon_of_target": (*_NUMBER, _OR_NONE),
+            "unit": (str,),
+            "n": (int, _OR_NONE),
+            "rows_per_person": (int, _OR_NONE),
+            "neighbours": (str,),
+        }
+    ],
+    "public": [(str,)],
+    "not_covered": [(str,)],
+    "ledger": (
+        {"composition": (str,), "limit": _COST, "spent": _COST, "remaining": _COST, "entries": [_ENTRY]},
+        _OR_NONE,
+    ),
+}
+
+
+def check_card(fields):
+    """Raise unless these are the fields of a card that this version reads. Keys that it does not know are let be."""
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise ValueError("this is no privacy card of skdpmic.")
+    if fields.get("version") != VERSION:
+        raise ValueError(
+            f"the card has version {fields.get('version')!r}, and this version of skdpmic reads {VERSION}."
+        )
+    _check(fields, KEYS, "the card")
+
+
+def _check(value, expected, where):
+    if isinstance(expected, tuple):
+        if not any(_is(value, kind) for kind in expected):
+            raise ValueError(f"{where} is damaged: it holds {type(value).__name__}.")
+        expected = next((kind for kind in expected if isinstance(kind, dict)), None)
+        if value is None or expected is None:
+            return
+    elif not _is(value, expected):
+        raise ValueError(f"{where} is damaged: it holds {type(value).__name__}.")
+    if isinstance(expected, list):
+        for item in value:
+            _check(item, expected[0], where)
+        return
+    for name, of_name in expected.items():
+        if name not in value:
+            raise ValueError(f"{where} is damaged: it lacks {name!r}.")
+        _check(value[name], of_name, f"{name!r} of the card")
+
+
+def _is(value, kind):
+    if isinstance(kind, dict | list):
+        return isinstance(value, type(kind))
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))

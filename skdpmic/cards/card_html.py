@@ -1,0 +1,105 @@
+"""A card as HTML: all of it is escaped, whoever wrote the card."""
+
+import html
+from importlib.resources import files
+
+from skdpmic.cards.statement import cost
+
+_STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")
+_MOST_ENTRIES = 20
+
+
+def page(fields):
+    """A page of its own."""
+    title = html.escape(f"Privacy card of {fields['by']}")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n'
+        f"<body>\n{fragment(fields)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(fields):
+    """A part of a page."""
+    published, package = fields["published"], fields["package"]
+    made = f"{fields['by']}, {package['name']} {package['version']}"
+    parts = [
+        "<h1>Privacy card</h1>",
+        *(f'<p class="broken">No privacy: {html.escape(why)}.</p>' for why in fields["why_broken"]),
+        f"<p>{html.escape(fields['statement'])}</p>",
+        _section("What was published", [("What", published["what"]), ("By", made), *_pairs(published["facts"])]),
+        _results(published["table"]),
+        *(_guarantee(guarantee) for guarantee in fields["guarantees"]),
+        _list("What is public", fields["public"]),
+        _list("What the guarantee does not cover", fields["not_covered"]),
+        _ledger(fields["ledger"]),
+    ]
+    return f'<div class="skdpmic-card"><style>\n{_STYLE}</style>\n' + "\n".join(filter(None, parts)) + "\n</div>"
+
+
+def _pairs(facts):
+    return [(fact["name"], fact["text"]) for fact in facts]
+
+
+def _guarantee(guarantee):
+    of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
+    n, rows = guarantee["n"], guarantee["rows_per_person"]
+    target = guarantee["epsilon_of_target"]
+    facts = [
+        ("Budget", cost(guarantee)),
+        *([] if target is None else [("Of it, for the target", cost({"epsilon": target, "delta": 0}))]),
+        ("Model", guarantee["model"]),
+        ("Unit of protection", guarantee["unit"]),
+        ("Neighbours", guarantee["neighbours"]),
+        *([] if n is None else [("How many", f"{n:,}")]),
+        *([] if rows is None else [("Records that count of each person", f"{rows:,}")]),
+    ]
+    return _section(f"The guarantee{of}", facts)
+
+
+def _ledger(ledger):
+    if ledger is None:
+        return _list("The budget of the table", ["No ledger was given: what else was spent is not known here."])
+    names = {"Limit": "limit", "Spent": "spent", "Remaining": "remaining"}
+    facts = [(title, cost(ledger[name])) for title, name in names.items()]
+    entries = ledger["entries"]
+    rows = [
+        [entry["when"][:19].replace("T", " "), cost(entry), entry["what"], entry["purpose"] or ""]
+        for entry in entries[-_MOST_ENTRIES:]
+    ]
+    earlier = len(entries) - len(rows)
+    return "".join(
+        [
+            _section("The budget of the table", [*facts, ("Composition", ledger["composition"])]),
+            _rows(["time (UTC)", "cost", "what", "purpose"], rows),
+            f"<p>after {earlier:,} earlier charges</p>" if earlier else "",
+        ]
+    )
+
+
+def _results(table):
+    if table is None:
+        return ""
+    more = table["n_rows"] - len(table["rows"])
+    rest = f"<p>… and {more:,} more of unit {html.escape(table['unit'])}</p>" if more > 0 else ""
+    return _rows(table["columns"], table["rows"]) + rest
+
+
+def _section(title, facts):
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in facts
+    )
+    return f"<h2>{html.escape(title)}</h2><table><tbody>{rows}</tbody></table>"
+
+
+def _list(title, items):
+    return f"<h2>{html.escape(title)}</h2><ul>{''.join(f'<li>{html.escape(item)}</li>' for item in items)}</ul>"
+
+
+def _rows(titles, rows):
+    head = "".join(f'<th scope="col">{html.escape(title)}</th>' for title in titles)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text):
+    return "<td>" + html.escape(text) + "</td>"

@@ -1,0 +1,172 @@
+"""The card of a release: made from what notebooks show of it, so that nothing is written down twice."""
+
+import math
+from typing import Any
+
+from skdpmic import __version__
+from skdpmic._utils.fitted import check_published
+from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.cards.card_format import FORMAT, VERSION
+from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.cards.statement import statement
+from skdpmic.release.summary.summary_result import PrivateSummary
+
+_NOT_COVERED = (
+    "what transform returns, and encoders or models fitted afterwards: they hold or have seen records",
+    "steps before this one that learnt from all records, and parameters that were chosen by looking at them",
+    "cross-validated scores, and what was chosen by them without noise",
+    "error messages, running time and memory of the computation",
+    "what the table teaches about everybody: that is what is published",
+)
+
+
+def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> PrivacyCard:
+    """A card to put beside a result: what was published, what is protected, at which cost, and what is not covered.
+
+    It is made from what was released and from public numbers, so it may be published, and costs nothing.
+
+    Parameters
+    ----------
+    released : estimator or PrivateSummary
+        A fitted private estimator of this package (of a pipeline, its private step), or what :func:`private_summary`
+        returned.
+    ledger : BudgetLedger, default=None
+        Whose entries are listed; by default the estimator's own `ledger`, as it is now. The card lists *all* its
+        entries, with their purposes: everything that was spent on the table.
+
+    Returns
+    -------
+    PrivacyCard
+        With `to_json`, `to_html` and `write`; as text, it is a paragraph to put beside the result.
+
+    Raises
+    ------
+    TypeError
+        If `released` is nothing that has a card.
+    NotFittedError
+        If the estimator is not fitted.
+    ValueError
+        If nothing was published, as by a TwoPartyScorer without epsilon; or if the ledger has no entry of this kind of
+        release, so that it is not the one that was charged.
+
+    See Also
+    --------
+    BudgetLedger.to_frame : All charges as a table.
+
+    Notes
+    -----
+    The keys of the JSON are those of ``docs/reference/privacy_card.md``. The table of the results has 20 rows at most,
+    as in a notebook.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import PrivateSelectKBest, release_card
+    >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+    >>> selector = PrivateSelectKBest(1, epsilon=2, bounds=(0, 1), target_bounds=(0, 1))
+    >>> card = release_card(selector.fit(X, X[:, 2] ** 2))
+    >>> card.fields["guarantees"][0]["epsilon"], card.fields["private"]
+    (2.0, True)
+    """
+    is_summary = isinstance(released, PrivateSummary)
+    if isinstance(released, type) or not (is_summary or isinstance(released, ShownInNotebooks)):
+        raise TypeError(
+            "released must be a fitted private estimator of skdpmic or a PrivateSummary, got "
+            f"{type(released).__name__}. Of a pipeline, give the private step."
+        )
+    if not is_summary:
+        check_published(released)
+    check_ledger(ledger)
+    by = "private_summary" if is_summary else type(released).__name__
+    shown = released._shown()
+    if not shown.terms:
+        raise ValueError(f"this {by} has published nothing: what it computed is for those who hold the data.")
+    ledger = getattr(released, "ledger", None) if ledger is None else ledger
+    fields = {
+        "format": FORMAT,
+        "version": VERSION,
+        "package": {"name": "skdpmic", "version": __version__},
+        "by": by,
+        "private": not shown.broken,
+        "broken_by": _broken_by(shown.terms),
+        "why_broken": list(shown.broken),
+        "published": _published(shown),
+        "guarantees": [_guarantee(terms) for terms in shown.terms],
+        "public": _public(shown.terms),
+        "not_covered": list(_NOT_COVERED),
+        "ledger": None if ledger is None else _of_ledger(ledger, by),
+    }
+    return PrivacyCard(fields | {"statement": statement(fields)})
+
+
+def _published(shown):
+    (_, what), *facts = shown.facts
+    return {
+        "what": what,
+        "statistic": shown.terms[0].statistic,
+        "mechanism": shown.terms[0].noise,
+        "facts": [{"name": name, "text": text} for name, text in facts],
+        "table": _table(shown),
+    }
+
+
+def _table(shown):
+    columns = shown.all_columns()
+    if not columns:
+        return None
+    rows = [int(i) for i in shown.order[:MOST_ROWS]]
+    return {
+        "unit": shown.unit,
+        "columns": [column.title for column in columns],
+        "rows": [[column.cells[i] for column in columns] for i in rows],
+        "n_rows": len(shown.order),
+    }
+
+
+def _guarantee(terms):
+    is_person = terms.rows_per_person is not None
+    changed = "one record is replaced" if terms.of is None else f"{terms.of} of one record changes"
+    return {
+        "of": terms.of,
+        "model": terms.model,
+        "epsilon": _finite(terms.epsilon),
+        "delta": float(terms.delta),
+        "epsilon_of_target": None if terms.epsilon_of_target is None else _finite(terms.epsilon_of_target),
+        "unit": "person" if is_person else "record",
+        "n": None if terms.n_protected is None else int(terms.n_protected),
+        "rows_per_person": None if terms.rows_per_person is None else int(terms.rows_per_person),
+        "neighbours": "all records of one person are replaced" if is_person else changed,
+    }
+
+
+def _public(terms):
+    unit, n = ("people" if terms[0].rows_per_person is not None else "records"), terms[0].n_protected
+    return [
+        f"the number of {unit}" if n is None else f"the number of {unit}, {n:,}",
+        "names and types of the columns",
+        "what was written into the parameters, such as bounds, categories, classes, k and epsilon",
+    ]
+
+
+def _broken_by(of_all):
+    names = [name for terms in of_all for name in terms.broken_by]
+    names += ["epsilon" for terms in of_all if terms.epsilon == math.inf]
+    return list(dict.fromkeys(names))
+
+
+def _of_ledger(ledger, by):
+    entries = ledger.entries()
+    if all(entry.what != by for entry in entries):
+        raise ValueError(f"the ledger must be the one that was charged for the release, got one without entry of {by}.")
+    costs = {"limit": (ledger.epsilon, ledger.delta), "spent": ledger.spent(), "remaining": ledger.remaining()}
+    return {
+        "composition": ledger.composition,
+        **{name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()},
+        "entries": [entry._asdict() for entry in entries],
+    }
+
+
+def _finite(epsilon):
+    """As a number of JSON, which has no infinity: null, and why_broken says it."""
+    return None if epsilon == math.inf else float(epsilon)

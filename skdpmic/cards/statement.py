@@ -1,0 +1,56 @@
+"""A paragraph to put beside a result."""
+
+import math
+
+from skdpmic._utils.texts import budget
+
+
+def statement(fields):
+    """What the fields of a card say, in a few sentences.
+
+    Parameters
+    ----------
+    fields : dict
+        Of a card, as ``docs/reference/privacy_card.md`` describes them.
+
+    Returns
+    -------
+    str
+    """
+    package, guarantees = fields["package"], fields["guarantees"]
+    made = f"{fields['by']} of {package['name']} {package['version']}"
+    what = fields["published"]["what"]
+    if not fields["private"]:
+        sentences = [f"Published without privacy, by {made}: {what}."]
+        sentences += [f"There is no privacy: {why}." for why in fields["why_broken"]]
+    else:
+        costs = " and ".join(map(_cost, guarantees))
+        sentences = [f"Published under {costs}, by {made}: {what}.", *dict.fromkeys(map(_protects, guarantees))]
+        sentences.append("Not covered by the guarantee: models and other results computed from the records.")
+    return " ".join([*sentences, _total(fields["ledger"])])
+
+
+def _cost(guarantee):
+    kind = "local differential privacy" if guarantee["model"] == "local" else "differential privacy"
+    of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
+    return f"{kind}{of} with {cost(guarantee)}"
+
+
+def _protects(guarantee):
+    if guarantee["unit"] == "person":
+        return f"Each of {guarantee['n']:,} people is protected with all their records; their number is public."
+    if guarantee["n"] is None:
+        return "Each record is protected; their number is public."
+    return f"Each of {guarantee['n']:,} records is protected; their number is public."
+
+
+def _total(ledger):
+    if ledger is None:
+        return "What else was spent on the same records is not known here."
+    return f"In all, {cost(ledger['spent'])} was spent on these records, of a limit of {cost(ledger['limit'])}."
+
+
+def cost(guarantee):
+    """Epsilon and delta in words; null is infinity."""
+    epsilon = guarantee["epsilon"]
+    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])

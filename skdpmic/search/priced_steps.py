@@ -1,0 +1,68 @@
+"""Which steps of what is fitted are priced, and which are private by the accounting of another library."""
+
+import functools
+
+from sklearn.model_selection import ParameterGrid
+
+from skdpmic.search.candidates import candidate_with
+from skdpmic.search.cost_of_fits import private_steps
+
+_PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators, in diffprivlib and elsewhere
+
+
+def priced_steps(candidates):
+    """The names of this package's private estimators, without repetition."""
+    return _names(private_steps(candidate) for candidate in candidates)
+
+
+def unpriced_steps(candidates):
+    """Parts that look private and are of another library: texts by name, without repetition."""
+    found = {}
+    for candidate in candidates:
+        parts = {"": candidate, **candidate.get_params()}
+        found |= {name or _kind(part): _described(part) for name, part in parts.items() if _is_private_elsewhere(part)}
+    return found
+
+
+def candidates_of(estimator, grids):
+    """An estimator with every step that a search tries in the place of another; distributions hold none."""
+    now = estimator.get_params()
+    for grid in grids:
+        lists = {name: values for name, values in grid.items() if not hasattr(values, "rvs")}
+        steps = {name: values for name, values in lists.items() if any(map(_is_step, [now.get(name), *values]))}
+        for parameters in ParameterGrid(steps):
+            yield candidate_with(estimator, parameters)
+
+
+def _is_step(value):
+    return hasattr(value, "get_params") or isinstance(value, functools.partial)
+
+
+def _names(steps):
+    return tuple(dict.fromkeys(name or _kind(part) for of_one in steps for name, part in of_one.items()))
+
+
+def _kind(part):
+    return part.func.__name__ if isinstance(part, functools.partial) else type(part).__name__
+
+
+def _described(part):
+    return f"{_kind(part)} of {_maker(part).__module__.partition('.')[0]}"
+
+
+def _is_private_elsewhere(part):
+    """Whether a part has a parameter as private estimators have, and not one of scikit-learn's, as SVR's epsilon."""
+    if isinstance(part, functools.partial):
+        given = part.keywords
+    elif hasattr(part, "get_params") and not isinstance(part, type):
+        given = part.get_params(deep=False)
+    else:
+        return False
+    return not _PRIVATE.isdisjoint(given) and _maker(part).__module__.partition(".")[0] not in ("sklearn", "skdpmic")
+
+
+def _maker(part):
+    """What the parameters of a part belong to: a function, or that of its classes which has the constructor."""
+    if isinstance(part, functools.partial):
+        return part.func
+    return next(kind for kind in type(part).__mro__ if "__init__" in vars(kind))

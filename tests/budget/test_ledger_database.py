@@ -1,0 +1,480 @@
+"""A team's ledger on a real server: whoever is killed or cut off may lose a result, never a charge."""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import random
+import re
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer
+from skdpmic.budget import ledger as ledger_module
+from skdpmic.budget import ledger_database
+from skdpmic.privacy import mechanisms
+from tests.budget.servers import PASSWORD, Server, Wire
+from tests.budget.test_ledger_url import CHANGES, Clock, assert_every_use_says, filled
+
+pytest.importorskip("psycopg", reason="the ledgers are in PostgreSQL")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgresql")]
+PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "team_budget.md"
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def database(server):
+    return server.new_database()
+
+
+@pytest.fixture
+def url(server, database):
+    return server.url(database)
+
+
+@pytest.fixture
+def context():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.budget.test_ledger_database"])
+    return context
+
+
+def whats(ledger):
+    return [entry.what for entry in ledger.entries()]
+
+
+# --- The same promises as those of the file -----------------------------------------------------------------------
+
+
+def test_a_charge_is_written_and_a_refused_one_is_not(url):
+    ledger = BudgetLedger(url, 1.0)
+    for _ in range(9):
+        ledger.for_purpose("a report").charge("a tenth", 0.1, n=np.int64(60), d=3)
+    with pytest.raises(BudgetError, match=r"\(0.2, 0.0\) does not fit in .*\(0.9, 0.0\) of \(1.0, 0.0\) is spent"):
+        ledger.charge("two", 0.2)
+    ledger.charge("the last", 0.1)
+    with pytest.raises(BudgetError):
+        ledger.charge("too much", 1e-100)
+    assert BudgetLedger.open(url).spent() == (1.0, 0.0)
+    assert str(ledger.entries()[0]) == "a report: a tenth"
+
+
+def test_limits_are_stored_and_compared(url):
+    ledger = BudgetLedger(url, 1.0, 1e-6)
+    assert vars(BudgetLedger.open(url)) == vars(ledger)
+    with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp'\), got .*BudgetLedger.open"):
+        BudgetLedger(url, 2.0, 1e-6)
+
+
+def test_whatever_can_be_charged_can_be_read_again(url):
+    ledger = BudgetLedger(url, 1e300, -0.0)
+    for what in ("", "\U0001f600 \u0378 'quoted'\n", "%s :x", 7):
+        for n in (None, 0, -1, 2**63 - 1):
+            ledger.charge(what, 5e-100, -0.0, rho=-0.0, n=n, k=n, statistic=what, release=what, mechanism=what)
+    for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
+        ledger.charge("large and small", epsilon)
+    for cannot_be_kept in ({"what": "\0"}, {"what": "\ud800"}, {"what": "x", "n": 2**63}):
+        with pytest.raises(ValueError):
+            ledger.charge(epsilon=1.0, **cannot_be_kept)
+    assert len(BudgetLedger.open(url).entries()) == 21
+
+
+@pytest.mark.parametrize("change, message", CHANGES)
+def test_an_error_says_what_was_changed(server, database, url, change, message, monkeypatch):
+    ledger = filled(url)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    for table in ("entries", "limits", "head"):
+        change = change.replace(f" {table}", f" skdpmic.{table}")
+    server.execute(change, database)
+    assert_every_use_says(f"is not a privacy ledger, or is damaged .*{message}", ledger)
+
+
+def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(server, database, url):
+    ledger = BudgetLedger(url, 1.0)
+    server.execute("DROP SCHEMA skdpmic CASCADE", database)
+    for use in (ledger.spent, lambda: ledger.charge("x", 0.1), lambda: BudgetLedger.open(url)):
+        with pytest.raises(ValueError, match="is not a privacy ledger, or is damaged"):
+            use()
+
+
+def test_a_lock_that_is_never_released_is_an_error(server, database, url, monkeypatch):
+    import psycopg
+
+    monkeypatch.setattr(ledger_database, "_WAIT", 1)
+    ledger = BudgetLedger(url, 1.0)
+    login = {"host": "127.0.0.1", "port": server.port, "user": "admin", "password": PASSWORD, "dbname": database}
+    with psycopg.connect(**login) as other:
+        other.execute("LOCK TABLE skdpmic.head")
+        with pytest.raises(OSError, match="others have locked it"):
+            ledger.charge("x", 0.1)
+    ledger.charge("x", 0.1)
+    assert len(ledger.entries()) == 1
+
+
+def test_costs_cannot_be_negative_even_by_hand(server, database, url):
+    import psycopg
+
+    BudgetLedger(url, 1.0)
+    columns = "number, charge_id, what, time, epsilon, delta, rho, digest"
+    insert = f"INSERT INTO skdpmic.entries ({columns}) VALUES (1, 'x', '', ''"
+    for numbers in ("-1, 0, NULL", "'NaN', 0, NULL", "1, -0.5, NULL", "1, 0, -1", "1, 0, 'NaN'", "0, 0, NULL"):
+        with pytest.raises(psycopg.errors.CheckViolation):
+            server.execute(f"{insert}, {numbers}, '')", database)
+
+
+def test_a_server_that_does_not_sync_is_refused_and_a_user_cannot_switch_it_off(server, database, url):
+    ledger = BudgetLedger(url, 1.0)
+    server.execute("ALTER ROLE admin SET synchronous_commit = off")
+    seen = []
+
+    def look(book):
+        seen.append(book._connection.exec_driver_sql("SHOW synchronous_commit").scalar_one())
+
+    try:
+        ledger._transact(look, writes=True)
+        assert seen == ["on"]
+        server.execute("ALTER SYSTEM SET fsync = off")
+        server.execute("SELECT pg_reload_conf()")
+        deadline = time.monotonic() + 10
+        while server.execute("SHOW fsync") == [("on",)] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with pytest.raises(OSError, match=r"may lose charges \(fsync = off\)"):
+            ledger.charge("x", 0.1)
+    finally:
+        server.execute("ALTER ROLE admin RESET synchronous_commit")
+        server.execute("ALTER SYSTEM RESET fsync")
+        server.execute("SELECT pg_reload_conf()")
+
+
+# --- Races --------------------------------------------------------------------------------------------------------
+
+
+def _make_and_charge(url, start):
+    start.wait()
+    ledger = BudgetLedger(url, 4.0)
+    with contextlib.suppress(BudgetError):
+        while True:
+            ledger.charge("race", 0.1)
+
+
+def test_eight_processes_that_make_one_ledger_and_race_in_it_fill_it_exactly(url, context):
+    start = context.Event()
+    workers = [context.Process(target=_make_and_charge, args=(url, start)) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    start.set()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 8
+    assert BudgetLedger.open(url).spent() == (4.0, 0.0)
+    assert len(BudgetLedger.open(url).entries()) == 40
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch, is_locked):
+    """Without the lock, the database finds that their order matters, and all but one begin again."""
+    if not is_locked:
+        monkeypatch.setattr(ledger_database, "_lock_head", lambda *arguments: None)
+    ledger, outcomes, together = BudgetLedger(url, 1.0), [], threading.Barrier(4)
+    accepts = ledger_module.make_filter("basic", 1.0, 0.0).__class__.accepts
+
+    def slow_accepts(self, costs):
+        verdict = accepts(self, costs)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(timeout=0.3)
+        return verdict
+
+    monkeypatch.setattr("skdpmic.budget.filters.BasicFilter.accepts", slow_accepts)
+
+    def charge():
+        try:
+            ledger.charge("last", 0.6)
+            outcomes.append("charged")
+        except BudgetError:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=charge) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["charged"] + ["refused"] * 3
+    assert ledger.spent() == (0.6, 0.0)
+
+
+def test_clocks_of_clients_do_not_matter(url, monkeypatch):
+    ledger = BudgetLedger(url, 10.0)
+    before = time.time()
+    for i in range(6):
+        with monkeypatch.context() as patch:
+            if i % 2:
+                patch.setattr(ledger_module, "datetime", Clock)
+            ledger.charge(f"charge {i}", 0.1)
+    entries = ledger.entries()
+    times = [ledger_module.datetime.fromisoformat(entry.when).timestamp() for entry in entries]
+    assert [entry.what for entry in entries] == [f"charge {i}" for i in range(6)]
+    assert times == sorted(times)
+    assert before - 1 < times[0] <= times[-1] < time.time() + 1
+
+
+def _charge_and_say_so(url, name, said):
+    """What came of each charge is in the file once its line is."""
+    ledger = BudgetLedger.open(url)
+    with open(said, "ab", buffering=0) as out:
+        for i in range(10_000):
+            what = f"{name}-{i}"
+            try:
+                ledger.charge(what, 0.1)
+                outcome = "charged"
+            except BudgetError:
+                return
+            except OSError as error:
+                outcome = "unknown" if "may have been written" in str(error) else "failed"
+                time.sleep(0.05)
+            out.write(f"{what} {outcome}\n".encode())
+
+
+def assert_as_said(ledger, said):
+    """What was said to be charged is there once, and what was said to have failed is not."""
+    outcomes = dict(line.split() for line in said.read_text().splitlines())
+    written = whats(ledger)
+    assert len(written) == len(set(written))
+    for what, outcome in outcomes.items():
+        if outcome != "unknown":
+            assert (what in written) == (outcome == "charged"), (what, outcome)
+    return outcomes
+
+
+def test_clients_that_are_killed_lose_results_but_never_charges(url, context, tmp_path):
+    ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
+    said.touch()
+    n_started = 0
+
+    def start():
+        nonlocal n_started
+        n_started += 1
+        worker = context.Process(target=_charge_and_say_so, args=(url, f"worker{n_started}", said))
+        worker.start()
+        return worker
+
+    workers = [start() for _ in range(4)]
+    n_killed = 0
+    while ledger.remaining()[0] > 0:
+        time.sleep(rng.uniform(0, 0.3))
+        unlucky = rng.randrange(4)
+        n_killed += workers[unlucky].is_alive()
+        workers[unlucky].kill()
+        workers[unlucky].join()
+        workers[unlucky] = start()
+    for worker in workers:
+        worker.join()
+    assert n_killed > 3
+    assert_as_said(ledger, said)
+    assert ledger.spent() == (15.0, 0.0)
+    assert len(ledger.entries()) == 150
+
+
+def test_a_server_that_is_killed_keeps_all_that_was_charged(server, url, context, tmp_path):
+    ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
+    said.touch()
+    workers = [context.Process(target=_charge_and_say_so, args=(url, f"worker{i}", said)) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    for i in range(4):
+        n_before = len(ledger.entries())
+        while len(ledger.entries()) < min(n_before + 5, 150):
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.1))
+        if i % 2:
+            server.kill()
+        else:
+            server.stop("immediate")
+        server.start()
+    for worker in workers:
+        worker.join()
+    outcomes = assert_as_said(ledger, said)
+    assert "charged" in outcomes.values()
+    assert ledger.spent() == (15.0, 0.0)
+    assert len(ledger.entries()) == 150
+
+
+# --- Answers that are lost ----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def through_a_wire(server, database, *arguments):
+    wire = Wire(server.port, *arguments)
+    try:
+        yield wire, BudgetLedger.open(server.url(database, port=wire.port))
+    finally:
+        wire.close()
+
+
+@pytest.mark.parametrize("at_commit", ["lose the answer", "lose the question", "delay the question"])
+def test_a_charge_that_is_cut_off_at_its_commit_is_written_once(server, database, url, at_commit):
+    ledger = BudgetLedger(url, 1.0)
+    ledger.charge("before", 0.25)
+    with through_a_wire(server, database, at_commit) as (wire, cut):
+        cut.charge("cut off", 0.5)
+        assert wire.n_cut == (2 if at_commit == "lose the question" else 1)  # COMMITs
+        with pytest.raises(BudgetError):
+            cut.charge("after", 0.5)
+    assert whats(ledger) == ["before", "cut off"]
+
+
+def test_another_may_be_faster_after_a_question_was_lost(server, database, url):
+    """It is found out that nothing was written, and the rest of the budget is somebody else's by then."""
+    ledger = BudgetLedger(url, 1.0)
+    with through_a_wire(server, database, "lose the question") as (wire, cut):
+        read, charged = ledger_database._Attempts._run, []
+
+        def run(attempts):
+            if wire.n_cut and not charged:
+                charged.append(True)
+                ledger.charge("faster", 0.75)
+            return read(attempts)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ledger_database._Attempts, "_run", run)
+            with pytest.raises(BudgetError):
+                cut.charge("cut off", 0.5)
+    assert whats(ledger) == ["faster"]
+
+
+def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_draws_no_noise(server, database, url, monkeypatch):
+    monkeypatch.setattr(ledger_database, "_WAIT", 2)
+    monkeypatch.setattr(mechanisms, "discrete_laplace", None)
+    ledger = BudgetLedger(url, 1.0)
+    with through_a_wire(server, database, "lose the answer", True) as (_, cut):
+        rng = np.random.default_rng(0)
+        scorer = DPMICScorer(epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1), ledger=cut)
+        with pytest.raises(
+            OSError, match=r"may have been written: .* Count it as spent, and publish nothing"
+        ) as raised:
+            scorer.fit(rng.random((60, 3)), rng.random(60))
+        assert PASSWORD not in str(raised.value)
+        assert raised.value.__context__ is None
+    assert ledger.spent() == (0.5, 0.0)
+
+
+def test_a_charge_that_is_cut_off_before_its_commit_is_not_written(server, database, url):
+    ledger = BudgetLedger(url, 1.0)
+    accepts = ledger._filter().__class__.accepts
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
+
+    def cut_off(self, costs):
+        server.execute(ended.format(database))
+        return accepts(self, costs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skdpmic.budget.filters.BasicFilter.accepts", cut_off)
+        with pytest.raises(OSError, match="cannot be used") as raised:
+            ledger.charge("x", 0.5)
+    assert "may have been written" not in str(raised.value)
+    assert ledger.entries() == []
+
+
+# --- Passwords and roles ------------------------------------------------------------------------------------------
+
+
+def test_a_pickle_takes_its_password_from_where_libpq_does(url, monkeypatch, tmp_path):
+    ledger = BudgetLedger(url, 1.0)
+    pickled = pickle.dumps(ledger)
+    assert b"correct" not in pickled
+    assert "correct" not in repr(ledger)
+    again = pickle.loads(pickled)
+    assert again == ledger
+    monkeypatch.setenv("PGPASSFILE", os.devnull)
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    with pytest.raises(OSError, match="may this user log in"):
+        again.charge("x", 0.1)
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    with pytest.raises(OSError, match="may this user log in") as raised:
+        again.charge("x", 0.1)
+    assert "wrong" not in str(raised.value)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    again.charge("x", 0.1)
+    monkeypatch.delenv("PGPASSWORD")
+    passwords = tmp_path / "pgpass"
+    passwords.write_text(f"127.0.0.1:*:*:admin:{PASSWORD}\n")
+    passwords.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(passwords))
+    again.charge("x", 0.1)
+    assert len(ledger.entries()) == 2
+
+
+def sql_of_the_page():
+    return re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_path, monkeypatch):
+    import psycopg
+
+    make, grant, raise_limit = sql_of_the_page()
+    server.execute(make.replace("CREATE DATABASE patients OWNER ledger_owner;", ""))
+    for user in ("ledger_owner", "ann", "ben", "eve"):
+        server.execute(f"ALTER ROLE {user} PASSWORD 'correct horse'")
+    server.execute(f"ALTER DATABASE {database} OWNER TO ledger_owner")
+    owner = BudgetLedger(server.url(database, "ledger_owner"), 1.0)
+    with contextlib.closing(
+        psycopg.connect(server.url(database, "ledger_owner").replace("+psycopg", ""))
+    ) as connection:
+        connection.execute(grant)
+        connection.commit()
+    ann, ben, eve = (BudgetLedger(server.url(database, user), 1.0) for user in ("ann", "ben", "eve"))
+    ann.charge("ann's", 0.5)
+    for only_reads in (ben, eve):
+        assert only_reads.spent() == (0.5, 0.0)
+        with pytest.raises(PermissionError, match="this user may not do that"):
+            only_reads.charge("theirs", 0.1)
+
+    def refused(user, sql):
+        login = server.url(database, user).replace("+psycopg", "")
+        refusal = pytest.raises(psycopg.errors.InsufficientPrivilege)
+        with contextlib.closing(psycopg.connect(login)) as connection, refusal:
+            connection.execute(sql)
+
+    for user in ("ann", "ben", "eve"):
+        refused(user, "UPDATE skdpmic.entries SET epsilon = 0.1")
+        refused(user, "DELETE FROM skdpmic.entries")
+        refused(user, "UPDATE skdpmic.limits SET epsilon = 10")
+        refused(user, "TRUNCATE skdpmic.entries")
+        refused(user, "DROP TABLE skdpmic.entries")
+        if user != "eve":
+            refused(user, raise_limit)
+    with contextlib.closing(psycopg.connect(server.url(database, "eve").replace("+psycopg", ""))) as connection:
+        connection.execute(raise_limit)
+        connection.commit()
+    with pytest.raises(ValueError, match=r"are \(epsilon, delta, composition\) = \(5.0, 0.0, 'basic'\)"):
+        owner.charge("with the old limit", 0.1)
+    ann = BudgetLedger.open(server.url(database, "ann"))
+    ann.charge("under the new limit", 4.5)
+    assert ann.remaining() == (0.0, 0.0)
+
+
+def test_a_file_is_moved_as_the_page_says(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = BudgetLedger("patients.db", 3.0)
+    file.for_purpose("a report").charge(
+        "first", 0.5, n=100, release="scores", mechanism="laplace", epsilon_of_target=0.1
+    )
+    file.charge("second", 0.25, rho=0.01)
+    blocks = re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    for code in blocks:
+        assert code.count("postgresql+psycopg://ann@db.example.org/patients") == 1
+        exec(code.replace("postgresql+psycopg://ann@db.example.org/patients", url), {})
+    moved = BudgetLedger.open(url)
+    assert [e._replace(when="") for e in moved.entries()] == [e._replace(when="") for e in file.entries()[:2]]
+    with pytest.raises(BudgetError):
+        file.charge("by somebody who has not heard of it", 1e-9)

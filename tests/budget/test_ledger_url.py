@@ -1,0 +1,314 @@
+"""The URL of a ledger: its password is nowhere to be seen. And what all databases share, in a quick one."""
+
+import contextlib
+import copy
+import os
+import pickle
+import sqlite3
+import sys
+import traceback
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer
+from skdpmic.budget import ledger, ledger_database
+from skdpmic.budget.ledger_database import DatabaseStorage
+from skdpmic.budget.ledger_tables import _digest_of_limits
+from tests.budget import quick_database
+from tests.budget.quick_database import URL
+from tests.folding import each
+
+pytest.importorskip("sqlalchemy", reason="ledgers of databases need it")
+SECRET = "s3cr%40t"
+SECRETS = ("s3cr", "s3kr")  # as it may be written
+WITH_PASSWORD = [
+    (f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db", "postgresql+psycopg://ann@127.0.0.1:1/db"),
+    (f"postgresql+psycopg://ann@127.0.0.1:1/db?password={SECRET}", "postgresql+psycopg://ann@127.0.0.1:1/db"),
+    (
+        f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db?sslpassword=s3kr&sslmode=disable",
+        "postgresql+psycopg://ann@127.0.0.1:1/db?sslmode=disable",
+    ),
+]
+
+
+@pytest.fixture
+def file_of(monkeypatch, tmp_path):
+    return quick_database.install(monkeypatch, tmp_path)
+
+
+def has_secret(text):
+    return any(secret in str(text) for secret in SECRETS)
+
+
+# --- Passwords ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url, shown", WITH_PASSWORD)
+def test_a_password_is_neither_shown_nor_pickled(url, shown, file_of):
+    ledger = BudgetLedger(url, 1.0)
+    assert ledger.path == shown
+    assert not has_secret(f"{ledger!r} {ledger._storage!r} {vars(ledger)}")
+    assert not has_secret(pickle.dumps(ledger))
+    assert not has_secret(pickle.dumps(ledger, 0))
+    assert not has_secret(repr(DPMICScorer(ledger=ledger)))
+    assert ledger == BudgetLedger.open(shown)
+    assert hash(ledger) == hash(BudgetLedger.open(shown))
+    with pytest.raises(BudgetError) as raised:
+        ledger.charge("too much", 2.0)
+    assert not has_secret(raised.value)
+
+
+@pytest.mark.parametrize("url, shown", WITH_PASSWORD)
+def test_copies_know_the_password_and_pickles_do_not(url, shown, file_of):
+    ledger = BudgetLedger(url, 1.0)
+    for copied in (copy.copy(ledger), copy.deepcopy(ledger), ledger.for_purpose("a report")):
+        assert copied._storage._url == ledger._storage._url
+    again = pickle.loads(pickle.dumps(ledger))
+    assert again == ledger
+    assert not has_secret(again._storage._url.render_as_string(hide_password=False))
+
+
+def lines_of(error):
+    """What a traceback shows of the package's own lines, with the values of all variables, and of what led to it."""
+    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+    while shown is not None:
+        yield str(shown)
+        for frame in shown.stack:
+            if f"skdpmic{os.sep}" in frame.filename and "tests" not in frame.filename:
+                yield str(frame.locals)
+        shown = shown.__cause__ or shown.__context__
+
+
+@pytest.mark.parametrize("make", [lambda url: BudgetLedger(url, 1.0), BudgetLedger.open])
+@pytest.mark.parametrize(
+    "url",
+    [url for url, _ in WITH_PASSWORD]
+    + [
+        f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:port/db",
+        f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db?my_password={SECRET}",
+        f"nonsense://ann:{SECRET}@127.0.0.1:1/db",
+        f"sqlite:///{SECRET}?password={SECRET}",
+    ],
+)
+def test_no_message_and_no_traceback_shows_the_password_of_a_server_that_is_not_there(url, make):
+    pytest.importorskip("psycopg", reason="the URLs name it")
+    with pytest.raises((OSError, ValueError)) as raised:
+        make(url)
+    assert not any(has_secret(line) for line in lines_of(raised.value))
+    assert raised.value.__cause__ is raised.value.__context__ is None
+
+
+def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ImportError, match=r"needs the module 'psycopg': pip install 'skdpmic\[team\]'"):
+        BudgetLedger(URL, 1.0)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(ImportError, match=r"needs SQLAlchemy: pip install 'skdpmic\[team\]'"):
+        BudgetLedger(URL, 1.0)
+
+
+def test_sqlite_is_given_as_a_path(tmp_path):
+    with pytest.raises(ValueError, match="is given by its path"):
+        BudgetLedger(f"sqlite:///{tmp_path}/budget.db", 1.0)
+    assert os.listdir(tmp_path) == []
+
+
+@each("path", ["budget.db", "C:/budget.db", "/a//b.db", "c://x", "./postgresql", ""])
+def test_paths_are_no_urls(path):
+    assert not ledger_database.is_url(path)
+
+
+# --- What is no ledger, or no longer one --------------------------------------------------------------------------
+
+
+def filled(url=URL, n_entries=5):
+    ledger = BudgetLedger(url, 1000.0, 0.5)
+    released = {"statistic": "mtv_r", "release": "names", "mechanism": "one-shot", "epsilon_of_target": 0.1}
+    for i in range(n_entries):
+        numbers = {"rho": 0.25 if i % 3 else None, "n": 100 + i, "d": i, "k": i // 2}
+        own = ledger.for_purpose("a report") if i % 3 else ledger
+        own.charge(f"charge {i}", 1 + i / 10, i % 3 * 1e-7, **numbers, **released if i % 2 == 0 else {})
+    return ledger
+
+
+CHANGES = [
+    ("UPDATE entries SET epsilon = epsilon * (1 - 1.2e-16) WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET what = 'Charge 2' WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET delta = 0 WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET rho = NULL WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET n = NULL WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET purpose = 'another' WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET charge_id = 'x' WHERE number = 3", "entry 3 was changed or lost"),
+    ("UPDATE entries SET epsilon_of_target = 0.2 WHERE number = 3", "entry 3 was changed or lost"),
+    ("DELETE FROM entries WHERE number = 1", "entry 1 was changed or lost"),
+    ("DELETE FROM entries WHERE number = 3", "entry 3 was changed or lost"),
+    ("DELETE FROM entries WHERE number = 5", "what follows entry 4 was changed or lost"),
+    ("DELETE FROM entries", "what follows entry 0 was changed or lost"),
+    ("UPDATE entries SET number = 7 WHERE number = 5", "entry 5 was changed or lost"),
+    ("UPDATE limits SET epsilon = 2000", "limits were changed"),
+    ("UPDATE limits SET composition = 'basic'", "limits were changed"),
+    ("DELETE FROM limits", "limits were changed or lost"),
+    ("DELETE FROM head", "head was changed or lost"),
+]
+
+
+def assert_every_use_says(message, ledger):
+    for use in (
+        ledger.spent,
+        ledger.entries,
+        lambda: ledger.charge("x", 0.125),
+        lambda: BudgetLedger(ledger.path, ledger.epsilon, ledger.delta),
+        lambda: BudgetLedger.open(ledger.path),
+    ):
+        with pytest.raises(ValueError, match=message):
+            use()
+
+
+@pytest.mark.parametrize("change, message", CHANGES)
+def test_an_error_says_what_was_changed(file_of, change, message):
+    ledger = filled()
+    for table in ("entries", "limits", "head"):
+        change = change.replace(f" {table}", f" skdpmic_{table}")
+    with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
+        assert connection.execute("SELECT epsilon FROM skdpmic_entries WHERE number = 3").fetchone() == (1.2,)
+        connection.execute(change)
+    assert_every_use_says(f"patients' is not a privacy ledger, or is damaged .*{message}", ledger)
+
+
+def test_a_ledger_of_another_format_is_refused(file_of):
+    BudgetLedger(URL, 1.0)
+    with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
+        connection.execute("UPDATE skdpmic_head SET version = 2")
+    with pytest.raises(ValueError, match="has format 2, and this version of skdpmic reads 1"):
+        BudgetLedger.open(URL)
+
+
+def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(file_of):
+    ledger = BudgetLedger(URL, 1.0)
+    with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
+        connection.execute("DROP TABLE skdpmic_entries")
+    for use in (ledger.spent, lambda: ledger.charge("x", 0.1), lambda: BudgetLedger(URL, 1.0)):
+        with pytest.raises((OSError, ValueError)):
+            use()
+    assert "unknown" in repr(ledger)
+
+
+def test_limits_may_be_raised_and_never_lowered(file_of):
+    ledger = filled(n_entries=2)
+    storage = ledger._storage
+    for epsilon, message in ((2000.0, r"\(2000.0, 0.5, 'zcdp'\), got \(1000.0"), (900.0, "limits were changed")):
+        with storage.engine.begin() as connection:
+            limits = storage.tables.limits
+            *_, (number, _, delta, composition, digest) = connection.execute(limits.select().order_by(limits.c.number))
+            new = _digest_of_limits(digest, (epsilon, delta, composition))
+            connection.execute(limits.insert().values((number + 1, epsilon, delta, composition, new)))
+        with pytest.raises(ValueError, match=message):
+            ledger.charge("x", 0.5)
+        if epsilon == 2000.0:
+            raised = BudgetLedger.open(URL)
+            raised.charge("x", 0.5)
+            assert len(raised.entries()) == 3
+
+
+def test_whatever_can_be_charged_can_be_read_again(file_of):
+    ledger = BudgetLedger(URL, 1e300, 0.0)
+    for what in ("", "\U0001f600 \u0378 'quoted'\n", "%s :x", 7):
+        for n in (None, 0, -1, 2**63 - 1):
+            ledger.charge(what, 5e-100, -0.0, rho=-0.0, n=n, k=n, statistic=what, release=what, mechanism=what)
+    for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
+        ledger.charge("large and small", epsilon)
+    assert len(BudgetLedger.open(URL).entries()) == 21
+
+
+# --- Times, and answers that are lost -----------------------------------------------------------------------------
+
+
+class Clock:
+    """That of a client, which is wrong."""
+
+    @staticmethod
+    def now(zone):
+        return datetime(1999, 1, 1, tzinfo=zone)
+
+
+def test_times_are_those_of_the_server_and_never_go_back(file_of, monkeypatch):
+    shared = BudgetLedger(URL, 1.0)
+    shared.charge("one", 0.1)
+    monkeypatch.setattr(ledger, "datetime", Clock)
+    shared.charge("two", 0.1)
+    monkeypatch.setattr("skdpmic.budget.ledger_tables._CLOCKS", {"sqlite": "datetime('2001-01-01')"})
+    shared.charge("three", 0.1)
+    whens = [entry.when for entry in shared.entries()]
+    assert whens == sorted(whens)
+    assert whens[0] > "2025"
+    assert whens[2] == whens[1]
+
+
+def lose_answers(monkeypatch, n_lost, is_written, then=None):
+    """The first COMMITs of charges fail, as they do when the connection is cut off."""
+    import sqlalchemy
+    from sqlalchemy.exc import OperationalError
+
+    commit, lost = sqlalchemy.Connection.commit, []
+
+    def cut(self):
+        if len(lost) < n_lost:
+            lost.append(1)
+            if is_written:
+                commit(self)
+            if then is not None:
+                then()
+            raise OperationalError("COMMIT", {}, ConnectionError("cut off"))
+        commit(self)
+
+    monkeypatch.setattr(sqlalchemy.Connection, "commit", cut)
+    return lost
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_charge_whose_answer_is_lost_is_written_once(file_of, monkeypatch, is_written):
+    ledger = BudgetLedger(URL, 1.0)
+    assert lose_answers(monkeypatch, 3, is_written) == []
+    ledger.charge("one", 0.6)
+    assert [entry.what for entry in ledger.entries()] == ["one"]
+    with pytest.raises(BudgetError):
+        ledger.charge("two", 0.6)
+
+
+def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_says_so(file_of, monkeypatch):
+    monkeypatch.setattr(ledger_database, "_WAIT", 0.1)
+    shared = BudgetLedger(URL, 1.0)
+
+    def move_away():
+        os.rename(file_of(URL), f"{file_of(URL)}.away")
+        os.mkdir(file_of(URL))
+
+    lose_answers(monkeypatch, 1, True, then=move_away)
+    drawn = []
+    monkeypatch.setattr("skdpmic.privacy.mechanisms.discrete_laplace", lambda *arguments: drawn.append(arguments))
+    rng = np.random.default_rng(0)
+    scorer = DPMICScorer(epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1), ledger=shared)
+    with pytest.raises(
+        OSError, match=r"may have been written: the answer was lost.* Count it as spent, and publish no"
+    ):
+        scorer.fit(rng.random((60, 3)), rng.random(60))
+    assert drawn == []
+    os.rmdir(file_of(URL))
+    os.rename(f"{file_of(URL)}.away", file_of(URL))
+    assert shared.spent() == (0.5, 0.0)
+
+
+def test_a_ledger_is_read_without_writing(file_of):
+    shared = filled()
+    before = file_of(URL).read_bytes()
+    assert shared.remaining()[0] > 0
+    with pytest.raises(BudgetError):
+        shared.charge("too much", 1e6)
+    assert file_of(URL).read_bytes() == before
+
+
+def test_a_storage_is_known_by_its_path():
+    assert DatabaseStorage(URL) == DatabaseStorage(URL.replace("ann", "ann:secret"))
+    assert DatabaseStorage(URL) != DatabaseStorage(URL.replace("ann", "ben"))

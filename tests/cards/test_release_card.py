@@ -1,0 +1,365 @@
+"""A card says what was released, what is protected and what is not, in words and in numbers, and nothing else."""
+
+import json
+import math
+import re
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    Codebook,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    __version__,
+    private_summary,
+    release_card,
+)
+from skdpmic.cards.card_format import KEYS
+from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from tests.folding import each
+
+RNG = np.random.default_rng(0)
+N, NAMES = 400, ["age", "<script>alert('x')</script>", "blood & soil"]
+X = pandas.DataFrame(RNG.random((N, 3)), columns=NAMES)
+Y = np.asarray(X)[:, 1] ** 2
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+ESTIMATORS = {
+    "names": lambda **more: PrivateSelectKBest(2, epsilon=2.0, **PUBLIC, **more),
+    "selector": lambda **more: DPMICSelector(1, epsilon=2.0, **PUBLIC, **more),
+    "scorer": lambda **more: DPMICScorer(epsilon=2.0, delta=1e-6, mechanism="gaussian", **PUBLIC, **more),
+    "correlation": lambda **more: PrivateCorrelation(epsilon=2.0, **more),
+    "forward": lambda **more: PrivateForwardSelector(1, epsilon=2.0, **more),
+    "graph": lambda **more: PrivatePC(epsilon=2.0, **more),
+}
+PLACE = Path(__file__).parents[2] / "docs" / "reference" / "privacy_card.md"
+
+
+def summary(**more):
+    codebook = Codebook(dict.fromkeys(NAMES, (0, 1)))
+    return private_summary(X, codebook, epsilon=2.0, **more)
+
+
+def search(**more):
+    return PrivateGridSearch(
+        make_pipeline(PrivateSelectKBest(1, epsilon=1.0, **PUBLIC), Ridge()),
+        {"privateselectkbest__k": [1, 2]},
+        epsilon=1.0,
+        n_subsets=8,
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def cards():
+    found = {name: release_card(make().fit(X, Y)) for name, make in ESTIMATORS.items()}
+    found["summary"] = release_card(summary())
+    found["search"] = release_card(search().fit(X, Y))
+    reports = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
+    found["reports"] = release_card(reports)
+    sent = reports.to_arrow(reports.transform(X))
+    found["two parties"] = release_card(TwoPartyScorer(epsilon=2.0, target_bounds=(0, 1)).fit(sent, Y))
+    return found
+
+
+ALL = [*ESTIMATORS, "summary", "search", "reports", "two parties"]
+
+
+class Reader(HTMLParser):
+    """The tags and the text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+# --- What it says -----------------------------------------------------------------------------------------------------
+
+
+@each("name", ALL)
+def test_the_first_guarantee_is_that_of_the_release(name, cards):
+    fields = cards[name].fields
+    guarantee = fields["guarantees"][0]
+    epsilon = 4.0 if name == "reports" else 2.0
+    assert guarantee["epsilon"] == epsilon
+    assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "forward", "graph") else 0.0)
+    assert guarantee["model"] == ("local" if name == "reports" else "central")
+    assert guarantee["n"] == (None if name in ("search", "reports") else N)
+    assert (guarantee["unit"], guarantee["rows_per_person"]) == ("record", None)
+    assert (fields["private"], fields["broken_by"], fields["why_broken"]) == (True, [], [])
+    assert fields["package"] == {"name": "skdpmic", "version": __version__}
+    assert f"ε = {epsilon:g}" in fields["statement"]
+    assert fields["published"]["what"] in fields["statement"]
+
+
+def test_a_choice_of_names_has_the_whole_of_its_terms(cards):
+    fields = cards["names"].fields
+    assert fields["by"] == "PrivateSelectKBest"
+    assert (fields["published"]["statistic"], fields["published"]["mechanism"]) == ("mtv_r", "one-shot")
+    assert fields["guarantees"][0]["epsilon_of_target"] == 0.3
+    assert fields["published"]["table"]["rows"][0] == [NAMES[1], "chosen"]
+    assert "the number of records, 400" in fields["public"]
+    assert str(cards["names"]) == fields["statement"]
+    assert "Each of 400 records is protected; their number is public." in str(cards["names"])
+    assert "What else was spent on the same records is not known here." in str(cards["names"])
+
+
+def test_both_parties_have_their_guarantee(cards):
+    target, features = cards["two parties"].fields["guarantees"]
+    assert (target["of"], target["model"], target["epsilon"]) == ("the target", "central", 2.0)
+    assert (features["of"], features["model"], features["epsilon"]) == ("the features", "local", 4.0)
+    assert target["neighbours"] == "the target of one record changes"
+
+
+def test_people_are_told_from_records():
+    groups = np.arange(N) // 4
+    scorer = DPMICScorer(epsilon=2.0, max_rows_per_group=3, **PUBLIC).fit(X, Y, groups=groups)
+    codebook = Codebook(dict.fromkeys(NAMES, (0, 1)) | {"who": "identifier"}, groups="who", max_rows_per_group=3)
+    look = private_summary(X.assign(who=groups.astype(str)), codebook, epsilon=2.0)
+    for released in (scorer, look):
+        fields = release_card(released).fields
+        guarantee = fields["guarantees"][0]
+        assert (guarantee["unit"], guarantee["n"], guarantee["rows_per_person"]) == ("person", 100, 3)
+        assert guarantee["neighbours"] == "all records of one person are replaced"
+        assert "the number of people, 100" in fields["public"]
+        assert "Each of 100 people is protected with all their records" in fields["statement"]
+
+
+BROKEN = [
+    ({"random_state": 0}, ["random_state"], "random_state was set"),
+    ({"epsilon": math.inf}, ["epsilon"], "an epsilon is infinite"),
+    ({"bounds": "data", "target_bounds": "data"}, ["bounds", "target_bounds"], "bounds was read from the data"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@each("parameters, names, why", BROKEN)
+@each("kind", [DPMICScorer, partial(DPMICSelector, 1), partial(PrivateSelectKBest, 1)])
+def test_what_breaks_the_guarantee_is_said_for_good(kind, parameters, names, why):
+    fitted = kind(**PUBLIC | parameters).fit(X, Y)
+    fitted.set_params(random_state=None, epsilon=1.0, **PUBLIC)
+    card = release_card(fitted)
+    assert card.fields["private"] is False
+    assert sorted(card.fields["broken_by"]) == sorted(names)
+    assert str(card).startswith("Published without privacy")
+    assert f"There is no privacy: {why}" in str(card)
+    assert "is protected" not in str(card)
+    assert f"No privacy: {why}" in card.to_html()
+    assert json.loads(card.to_json())["private"] is False
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_what_breaks_a_look_a_search_and_reports_is_said():
+    assert release_card(summary(random_state=0)).fields["broken_by"] == ["random_state"]
+    assert release_card(search(random_state=0).fit(X, Y)).fields["broken_by"] == ["random_state"]
+    reports = RandomizedResponse(epsilon=math.inf, bounds=(0, 1), random_state=0).fit(X)
+    fields = release_card(reports).fields
+    assert fields["broken_by"] == ["random_state", "epsilon"]
+    assert fields["guarantees"][0]["epsilon"] is None
+
+
+def test_a_card_is_of_the_fit_whatever_is_set_later():
+    selector = ESTIMATORS["names"]().fit(X, Y)
+    before = release_card(selector)
+    later = {"epsilon": 9.0, "statistic": "kendall", "delta": 0.1, "random_state": 0, "max_rows_per_group": 7}
+    assert release_card(selector.set_params(**later)) == before
+
+
+def test_the_ledger_is_listed_with_all_its_entries(tmp_path):
+    ledger = BudgetLedger(tmp_path / "people of private.db", 5.0)
+    with ledger.spend("synthetic table", 0.5, by="OpenDP AIM"):
+        pass
+    selector = ESTIMATORS["names"](ledger=ledger.for_purpose("<b>report</b>")).fit(X, Y)
+    card = release_card(selector)
+    listed = card.fields["ledger"]
+    assert listed["entries"] == [entry._asdict() for entry in ledger.entries()]
+    assert (listed["limit"], listed["spent"]["epsilon"]) == ({"epsilon": 5.0, "delta": 0.0}, 2.5)
+    assert "In all, ε = 2.5 was spent on these records, of a limit of ε = 5." in str(card)
+    assert "OpenDP AIM" in card.to_html()
+    assert "people of private" not in card.to_html() + card.to_json()  # where it lies is nobody's business
+    before = Path(ledger.path).read_bytes()
+    release_card(selector)
+    assert Path(ledger.path).read_bytes() == before
+
+    look = summary(ledger=ledger)
+    assert release_card(look).fields["ledger"] is None
+    assert release_card(look, ledger=ledger).fields["ledger"]["spent"]["epsilon"] == 4.5
+
+
+def test_a_ledger_that_was_not_charged_is_refused(tmp_path):
+    other = BudgetLedger(tmp_path / "other.db", 5.0)
+    other.charge("DPMICScorer", 1.0)
+    selector = ESTIMATORS["names"]().fit(X, Y)
+    with pytest.raises(ValueError, match="one without entry of PrivateSelectKBest"):
+        release_card(selector, ledger=other)
+    with pytest.raises(ValueError, match="ledger must be a BudgetLedger"):
+        release_card(selector, ledger="other.db")
+
+
+def test_what_has_no_card_is_refused():
+    with pytest.raises(NotFittedError):
+        release_card(PrivateSelectKBest(2))
+    with pytest.raises(NotFittedError, match="Call 'publish'"):
+        release_card(DPMICScorer(**PUBLIC).partial_fit(X, Y))
+    for thing in (make_pipeline(ESTIMATORS["names"](), Ridge()).fit(X, Y), Ridge(), 7, DPMICScorer):
+        with pytest.raises(TypeError, match="released must be a fitted private estimator"):
+            release_card(thing)
+    reports = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
+    alone = TwoPartyScorer().fit(reports.to_arrow(reports.transform(X)), Y)
+    with pytest.raises(ValueError, match="this TwoPartyScorer has published nothing"):
+        release_card(alone)
+
+
+# --- As JSON ----------------------------------------------------------------------------------------------------------
+
+
+def names_of(keys):
+    """All names of keys, at any depth."""
+    if isinstance(keys, dict):
+        yield from keys
+        keys = keys.values()
+    if isinstance(keys, list | tuple) or not isinstance(keys, type):
+        for inner in keys:
+            if isinstance(inner, dict | list | tuple):
+                yield from names_of(inner)
+
+
+def test_the_keys_are_those_that_are_documented():
+    documented = PLACE.read_text("utf-8")
+    assert [name for name in names_of(KEYS) if f"`{name}`" not in documented] == []
+
+
+@each("name", ALL)
+def test_a_card_is_what_it_was_after_json(name, cards):
+    text = cards[name].to_json()
+    fields = json.loads(text, parse_constant=pytest.fail)
+    assert set(fields) == set(KEYS)
+    assert PrivacyCard.from_json(text) == PrivacyCard.from_json(text.encode()) == cards[name]
+    assert PrivacyCard.from_json(text).to_json() == text
+
+
+@each("wrong", ["", "7", "[]", "{", "{}", '{"format": "skdpmic privacy card"}', "NaN", "[" * 100_000, b"\xff"])
+def test_what_is_no_card_is_refused(wrong):
+    with pytest.raises(ValueError, match="card"):
+        PrivacyCard.from_json(wrong)
+
+
+def changed(value, path=()):
+    """Of a card: each with a part that is of another type or missing, and where that is."""
+    if isinstance(value, dict):
+        for name in value:
+            yield {other: value[other] for other in value if other != name}, (*path, name)
+            for inner, where in changed(value[name], (*path, name)):
+                yield value | {name: inner}, where
+    elif isinstance(value, list) and value:
+        for inner, where in changed(value[0], path):
+            yield [inner, *value[1:]], where
+    yield {"str": 7, "list": {}, "dict": [], "NoneType": []}.get(type(value).__name__, "<b>"), path
+
+
+def test_a_damaged_card_is_refused_or_has_a_page(cards, tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger.db", 5.0)
+    fields = release_card(ESTIMATORS["names"](ledger=ledger).fit(X, Y)).fields
+    n_refused = 0
+    for wrong, where in changed(json.loads(json.dumps(fields))):
+        if where[:2] == ("ledger", "entries") and where[2:] and where[2] not in KEYS["ledger"][0]["entries"][0]:
+            PrivacyCard.from_json(json.dumps(wrong)).to_html()  # what is not shown is not looked at
+            continue
+        n_refused += 1
+        with pytest.raises(ValueError, match="card"):
+            PrivacyCard.from_json(json.dumps(wrong))
+    assert n_refused > 80
+
+
+def test_keys_that_a_later_version_adds_are_let_be(cards):
+    fields = cards["names"].fields
+    later = PrivacyCard.from_json(json.dumps(fields | {"new": {"key": 1}}))
+    assert later.to_html() == cards["names"].to_html()
+    with pytest.raises(ValueError, match="has version 2"):
+        PrivacyCard.from_json(json.dumps(fields | {"version": 2}))
+
+
+# --- As a page --------------------------------------------------------------------------------------------------------
+
+
+@each("name", ALL)
+def test_a_page_says_all_of_it_and_names_are_escaped(name, cards):
+    card = cards[name]
+    for text in (card.to_html(), card._repr_html_()):
+        reader = Reader(text)
+        assert "script" not in reader.tags
+        assert re.search(r"https?:", text) is None  # complete in itself
+        published = card.fields["published"]
+        for said in (card.fields["statement"], *card.fields["not_covered"], *card.fields["public"]):
+            assert said in reader.text
+        for fact in published["facts"]:
+            assert fact["text"] in reader.text
+        if published["table"] and name != "search":
+            assert NAMES[1] in reader.text
+    assert card.to_html().startswith("<!DOCTYPE html>")
+    assert card._repr_html_().startswith('<div class="skdpmic-card">')
+
+
+def test_a_long_table_and_a_long_ledger_are_cut(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger.db", 50.0)
+    for i in range(30):
+        ledger.charge(f"release {i:02d}", 0.1)
+    table = np.random.default_rng(0).random((50, 40))
+    scorer = DPMICScorer(statistic="kendall", ledger=ledger).fit(table, table[:, 0])
+    card = release_card(scorer)
+    assert len(card.fields["published"]["table"]["rows"]) == 20
+    assert card.fields["published"]["table"]["n_rows"] == 40
+    assert len(card.fields["ledger"]["entries"]) == 31
+    text = Reader(card.to_html()).text
+    assert "and 20 more of unit feature" in text
+    assert "after 11 earlier charges" in text
+    assert "release 10" not in text
+    assert "release 11" in text
+
+
+@each("suffix", [".json", ".html", ".HTML"])
+def test_a_file_has_what_its_name_says(suffix, cards, tmp_path_factory):
+    path = tmp_path_factory.mktemp("card") / f"card{suffix}"
+    cards["names"].write(path)
+    text = path.read_text("utf-8")
+    assert text == (cards["names"].to_json() if suffix == ".json" else cards["names"].to_html())
+
+
+def test_another_suffix_is_refused(cards, tmp_path):
+    with pytest.raises(ValueError, match=r"path must end in \.json or \.html"):
+        cards["names"].write(tmp_path / "card.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- Nothing else -----------------------------------------------------------------------------------------------------
+
+
+def test_equal_releases_of_different_tables_have_equal_cards(monkeypatch):
+    """What was released is the same: so is the card, whatever the records are."""
+    monkeypatch.setattr(
+        "skdpmic.correlation.kendall_release.NoisyConcordances.release",
+        lambda self, sums, source: np.linspace(-0.4, 0.4, len(sums)),
+    )
+    for kind in ("correlation", "forward"):
+        texts = {release_card(ESTIMATORS[kind]().fit(table, Y)).to_json() for table in (X, X[::-1], X**2)}
+        assert len(texts) == 1

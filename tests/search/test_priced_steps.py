@@ -1,0 +1,156 @@
+"""search_cost names the steps that it prices, and those that it cannot."""
+
+import re
+import warnings
+from functools import partial
+
+import pytest
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import HuberRegressor, Ridge, SGDRegressor
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR, LinearSVR
+
+from skdpmic import DPMICScorer, PrivateSelectKBest, PublicEncoder, dp_mic_regression, search_cost
+from tests.folding import each
+
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+CV = KFold(5, shuffle=True)
+
+
+class PrivateNB(GaussianNB):
+    """As in diffprivlib: a class of scikit-learn with a budget."""
+
+    __module__ = "diffprivlib.models.naive_bayes"
+
+    def __init__(self, *, epsilon=1.0, bounds=None, priors=None, var_smoothing=1e-9, accountant=None):
+        super().__init__(priors=priors, var_smoothing=var_smoothing)
+        self.epsilon, self.bounds, self.accountant = epsilon, bounds, accountant
+
+
+class AccountedForest(ClassifierMixin, BaseEstimator):
+    __module__ = "another.forest"
+
+    def __init__(self, accountant=None):
+        self.accountant = accountant
+
+    def fit(self, X, y):
+        return self
+
+
+class WiderSVR(SVR):
+    """One's own class, with the epsilon of scikit-learn."""
+
+
+def selector(**parameters):
+    return PrivateSelectKBest(1, epsilon=0.1, **PUBLIC | parameters)
+
+
+def pipeline(model):
+    return Pipeline([("select", selector()), ("model", model)])
+
+
+@each("cv, n_fits", [(None, 1), (CV, 5)])
+def test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced(cv, n_fits):
+    with pytest.warns(UserWarning, match=r"cannot price model \(PrivateNB of diffprivlib\)") as caught:
+        cost = search_cost(pipeline(PrivateNB()), cv=cv)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert (cost.priced, cost.not_priced) == (("select",), ("model",))
+    assert (cost.n_fits, cost.charged_epsilon) == (n_fits, 0.1 * n_fits)
+    assert "not_priced=('model',)" in repr(cost)
+
+
+@each(
+    "model",
+    [
+        *[SVR(), LinearSVR(), HuberRegressor(), SGDRegressor(), MLPRegressor(), WiderSVR(), Ridge(), GaussianNB()],
+        *[make_pipeline(StandardScaler(), SVR()), PublicEncoder(bounds=(0, 1)), "passthrough", None],
+        ColumnTransformer([("scale", StandardScaler(), [0])]),
+    ],
+)
+def test_there_is_no_false_alarm_for_ordinary_steps(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost = search_cost(pipeline(model), cv=CV)
+    assert (cost.priced, cost.not_priced) == (("select",), ())
+    assert "not_priced" not in repr(cost)
+    assert "Not priced" not in cost._repr_html_()
+
+
+def a_private_score(X, y, epsilon):
+    return X[0]
+
+
+@pytest.mark.filterwarnings("ignore:search_cost cannot price")
+def test_steps_are_named_wherever_they_are():
+    inside = ColumnTransformer([("one", make_pipeline(AccountedForest()), [0]), ("two", selector(), [1])])
+    cost = search_cost(Pipeline([("columns", inside), ("best", SelectKBest(partial(a_private_score, epsilon=1)))]))
+    assert cost.priced == ("columns__two",)
+    assert cost.not_priced == ("columns__one__accountedforest", "best__score_func")
+    scorer, function = DPMICScorer(**PUBLIC), partial(dp_mic_regression, epsilon=1, **PUBLIC)
+    assert search_cost(make_pipeline(SelectKBest(scorer), SelectKBest(function))).priced == (
+        "selectkbest-1__score_func",
+        "selectkbest-2__score_func",
+    )
+
+
+def test_an_estimator_by_itself_is_named_by_its_class():
+    assert search_cost(selector()).priced == ("PrivateSelectKBest",)
+    with pytest.warns(UserWarning, match=r"cannot price PrivateNB \(PrivateNB of diffprivlib\)") as caught:
+        cost = search_cost(PrivateNB())
+    assert len(caught) == 1
+    assert (cost.priced, cost.not_priced, cost.n_fits) == ((), ("PrivateNB",), 0)
+
+
+@each(
+    "kind, options",
+    [
+        (GridSearchCV, {}),
+        (HalvingGridSearchCV, {"max_resources": 100}),
+        (RandomizedSearchCV, {"n_iter": 2}),
+    ],
+)
+def test_a_search_names_the_steps_of_all_its_candidates(kind, options):
+    grid = {"model": [Ridge(), make_pipeline(PrivateNB())], "select__k": [1, 2]}
+    with pytest.warns(UserWarning, match=r"cannot price model__privatenb \(PrivateNB"):
+        cost = search_cost(kind(pipeline(Ridge()), grid, cv=CV, **options))
+    assert (cost.priced, cost.not_priced) == (("select",), ("model__privatenb",))
+
+
+@each("kind, name", [(GridSearchCV, "param_grid"), (RandomizedSearchCV, "param_distributions")])
+def test_a_step_that_no_candidate_has_is_not_named(kind, name):
+    grid = [{"model": [Ridge(), "passthrough"]}, {"model": [SVR()], "model__C": [1, 2]}]
+    search = kind(pipeline(PrivateNB()), **{name: grid}, cv=CV)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert search_cost(search).not_priced == ()
+    with pytest.warns(UserWarning, match="sees no private estimator"):
+        assert search_cost(kind(pipeline(SVR()), **{name: {"select": [None]}}, cv=CV)).priced == ()
+
+
+def test_a_distribution_does_not_hide_a_step():
+    search = RandomizedSearchCV(pipeline(PrivateNB()), {"model__var_smoothing": stats.uniform(0, 1)}, cv=CV)
+    with pytest.warns(UserWarning, match="cannot price model"):
+        assert search_cost(search).not_priced == ("model",)
+
+
+def test_a_notebook_shows_all_of_it_escaped():
+    nasty = "<script>alert('x')</script>"
+    with pytest.warns(UserWarning, match="cannot price"):
+        cost = search_cost(Pipeline([("select", selector()), (nasty, PrivateNB())]), cv=CV, n_features=3)
+    text = cost._repr_html_()
+    assert nasty not in text
+    facts = dict(re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', text))
+    assert facts["Cost"].startswith("at most ε = 0.4, in fits on folds")
+    assert facts["Charged"] == "ε = 0.5, rho = 0.018625, in 5 fits"
+    assert facts["Priced"] == "select"
+    assert facts["Not priced"].startswith("&lt;script&gt;")
+    assert "raw functions of held-out records" in facts["Not covered"]
