@@ -55,12 +55,14 @@ def limits(lower, upper):
         ({"type": "integer", "constraints": {"enum": [2, 1]}}, [2, 1]),
         ({"type": "integer", "constraints": {"enum": ["2", "1"], **limits(0, 9)}}, [2, 1]),
         ({"type": "number", "constraints": {"enum": ["0.5", "1.5"]}}, [0.5, 1.5]),
+        ({"type": "year", "constraints": {"enum": [2020, 2021]}}, [2020, 2021]),
         ({"type": "string", "categories": ["low", "high"]}, ["low", "high"]),
         ({"type": "integer", "categories": [{"value": 1, "label": "low"}, {"value": 2, "label": "high"}]}, [1, 2]),
         ({"type": "boolean"}, "boolean"),
         ({"type": "boolean", "constraints": {"enum": [True]}}, "boolean"),
         ({"type": "string", "constraints": {"unique": True}}, "identifier"),
         ({"type": "any", "rdfType": "http://schema.org/identifier"}, "identifier"),
+        ({"type": "any", "rdfType": "http://example.org/terms#identifier"}, "identifier"),
     ],
 )
 def test_a_field_says_what_its_column_can_be(field, entry):
@@ -91,7 +93,7 @@ ENOUGH = {"name": "y", "type": "boolean"}
         {"type": "string", "constraints": {"unique": False}},
         {"type": "date", "constraints": {"enum": ["2020-01-01", "2020-01-02"]}},
         {"type": "duration"},
-        {"type": "time"},
+        {"type": "time", "constraints": limits("08:00:00", "12:00:00")},
         {"type": "geopoint"},
         {"type": "any"},
         {},
