@@ -77,7 +77,9 @@ def of_opendp(codes, sizes, algorithm, loss):
     context = dp.Context.compositor(data=records, privacy_unit=unit, privacy_loss=loss, split_evenly_over=1)
     keys = {name: list(range(size)) for name, size in sizes.items()}
     released = context.query().contingency_table(keys=keys, algorithm=algorithm).release()
-    table = pandas.DataFrame(released.synthesize(rows=len(codes)).to_dict(as_series=False))
+    # "sample", as the default, "round", ties columns to one another that are not, and cost up to 0.07 of AUC.
+    rows = released.synthesize(rows=len(codes), method="sample")
+    table = pandas.DataFrame(rows.to_dict(as_series=False))
     return table.dropna(subset=TARGET)  # OpenDP gives every column a label for what is missing, and noise fills it
 
 
