@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.texts import budget, in_short, names_of, shortened
+from skdpmic._utils.texts import budget, counted, in_short, names_of, shortened
 
 MOST_ROWS = 20
 _MOST_SHARES = 10
@@ -98,7 +98,7 @@ class ShownInNotebooks:
 
 def shown_scores(estimator):
     """Scores, or which features are the best, of a scorer or a selector."""
-    terms, features = estimator._terms, _many(estimator.n_features_in_, "feature")
+    terms, features = estimator._terms, counted(estimator.n_features_in_, "feature")
     n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
@@ -116,7 +116,7 @@ def shown_scores(estimator):
 def shown_forward(selector):
     """The order of the features of a :class:`PrivateForwardSelector`."""
     released = (
-        f"Kendall's correlations of {_many(selector.n_features_in_, 'feature')} and the target, from which the order "
+        f"Kendall's correlations of {counted(selector.n_features_in_, 'feature')} and the target, from which the order "
         "of the features follows"
     )
     chosen, is_chosen = _choice(selector)
@@ -137,7 +137,7 @@ def shown_correlations(estimator):
         _numbers("noisy correlation", noisy),
         _intervals(*ends),
     ]
-    released = f"Kendall's correlations of {_many(len(names), 'column')}, of which the strongest are shown"
+    released = f"Kendall's correlations of {counted(len(names), 'column')}, of which the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
     return Summary(facts, _broken(estimator._terms), columns, order, unit="pair", terms=(estimator._terms,))
@@ -147,7 +147,7 @@ def shown_graph(estimator):
     """The edges of a :class:`PrivatePC`, the surest first."""
     names, of_numbers, terms = names_of(estimator), estimator.kind_ == "numeric", estimator._terms
     what = "Kendall's correlations" if of_numbers else "the two-way tables"
-    released = f"{what} of {_many(len(names), 'column')}, from which the graph follows"
+    released = f"{what} of {counted(len(names), 'column')}, from which the graph follows"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
@@ -189,7 +189,7 @@ def shown_reports(transformer):
     terms = ReleaseTerms(None, "randomised response", float(epsilon), 0.0, None, None, seeds, model="local")
     broken = _broken(terms)
     facts = [
-        ("Released", f"by each transform: noisy parts of {n_reported:,} of {_many(d, 'column')} of each record"),
+        ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
         (
             "Cost",
             f"{budget(epsilon, 0)}, local, for each transform; {budget(transformer.epsilon_per_column_, 0)} a part",
@@ -206,10 +206,10 @@ def shown_reports(transformer):
 def shown_two_party(scorer):
     """Scores of a :class:`TwoPartyScorer`."""
     of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))
-    features, terms = _many(scorer.n_features_in_, "feature"), ()
+    features, terms = counted(scorer.n_features_in_, "feature"), ()
     facts = [
         ("Released" if scorer._is_published else "Computed", f"scores of {features}, by {scorer._scored_by}"),
-        ("Features", f"reported by each of {_many(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
+        ("Features", f"reported by each of {counted(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
     ]
     if scorer._is_published:
         noise = f"geometric noise of scale {in_short(scorer.noise_scale_)} records, on each count"
@@ -278,7 +278,7 @@ def _choice(estimator):
     except ValueError as error:  # of parameters that were set since
         return [("Chosen", str(error))], None
     names = [name for name, chosen in zip(names_of(estimator), is_chosen, strict=True) if chosen]
-    text = f"{len(names):,} of {_many(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
+    text = f"{len(names):,} of {counted(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
     return [("Chosen", text + _and_more(len(names)))], is_chosen
 
 
@@ -304,21 +304,18 @@ def _intervals(lower, upper):
     return Column("95% interval", cells, "number")
 
 
-def _many(number, what):
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _and_more(number, unit=None):
     if number <= MOST_ROWS:
         return ""
-    return f" and {number - MOST_ROWS:,} more" if unit is None else f" and {_many(number - MOST_ROWS, f'more {unit}')}"
+    more = number - MOST_ROWS
+    return f" and {more:,} more" if unit is None else f" and {counted(more, f'more {unit}')}"
 
 
 def _protected(terms):
     if terms.rows_per_person is None:
-        return f"each of {_many(terms.n_protected, 'record')}"
-    counted = "one of which counts" if terms.rows_per_person == 1 else f"{terms.rows_per_person:,} of which count"
-    return f"each of {terms.n_protected:,} people with all their rows, {counted}"
+        return f"each of {counted(terms.n_protected, 'record')}"
+    rows = "one of which counts" if terms.rows_per_person == 1 else f"{terms.rows_per_person:,} of which count"
+    return f"each of {terms.n_protected:,} people with all their rows, {rows}"
 
 
 # --- HTML -----------------------------------------------------------------------------------------------------------

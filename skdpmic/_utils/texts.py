@@ -23,6 +23,11 @@ def budget(epsilon, delta=0.0):
     return f"ε = {in_short(epsilon, 6)}" + (f", δ = {delta:.2g}" if delta else "")
 
 
+def counted(number, what):
+    """So many things."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def shortened(text, most_letters):
     """The beginning of a text that is too long, with an ellipsis."""
     return text if len(text) <= most_letters else text[: most_letters - 1] + "…"

@@ -88,6 +88,14 @@ class LedgerExportsMixin:
         return _events(self)
 
 
+def standing(ledger):
+    """How a ledger stands, in plain values: how costs add up, the limit, what is spent and what remains."""
+    costs = {"limit": (ledger.epsilon, ledger.delta), "spent": ledger.spent(), "remaining": ledger.remaining()}
+    return {"composition": ledger.composition} | {
+        name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()
+    }
+
+
 def _table(ledger):
     entries, spent = ledger.history()
     rows = [(*(getattr(entry, name) for name in _COLUMNS), *total) for entry, total in zip(entries, spent, strict=True)]

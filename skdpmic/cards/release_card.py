@@ -7,6 +7,7 @@ from skdpmic import __version__
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_exports import standing
 from skdpmic.cards.card_format import FORMAT, VERSION
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.cards.statement import statement
@@ -159,12 +160,7 @@ def _of_ledger(ledger, by):
     entries = ledger.entries()
     if all(entry.what != by for entry in entries):
         raise ValueError(f"the ledger must be the one that was charged for the release, got one without entry of {by}.")
-    costs = {"limit": (ledger.epsilon, ledger.delta), "spent": ledger.spent(), "remaining": ledger.remaining()}
-    return {
-        "composition": ledger.composition,
-        **{name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()},
-        "entries": [entry._asdict() for entry in entries],
-    }
+    return standing(ledger) | {"entries": [entry._asdict() for entry in entries]}
 
 
 def _finite(epsilon):

@@ -318,7 +318,8 @@ class Codebook:
         features = None if features is None else as_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
-        if ignored := check_columns(self, place_of, features, target):
+        not_described = check_columns(self, place_of, features, target)
+        if ignored := [name for name in not_described if name not in self._listed]:
             self._listed.update(ignored)
             told = f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}."
             warnings.warn(told, stacklevel=2)

@@ -1,7 +1,7 @@
 """A codebook as people read it."""
 
 from skdpmic._utils.summaries import Column, Summary, as_html
-from skdpmic._utils.texts import shortened
+from skdpmic._utils.texts import counted, shortened
 from skdpmic.codebook.column import BOOLEAN, ColumnEntry
 
 _MOST_LETTERS = 120
@@ -11,8 +11,7 @@ def codebook_as_html(codebook):
     """What is public about a table, as a notebook shows it."""
     facts = [("Table", codebook.title)] if codebook.title else []
     if codebook.groups:
-        n_rows = codebook.max_rows_per_group
-        rows = f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
+        rows = counted(codebook.max_rows_per_group, "row")
         facts.append(("A person", f"is {' and '.join(codebook.groups)}, and counts for {rows}"))
     entries = list(codebook.columns.values())
     cells = {

@@ -37,7 +37,7 @@ def check_columns(codebook, names, features, target):
     Returns
     -------
     list of str
-        Columns that are not described, without those that were listed before.
+        Columns that are not described.
     """
     if features is None:
         features = [name for name, entry in codebook.columns.items() if entry.is_used and not is_pattern(name)]
@@ -45,5 +45,4 @@ def check_columns(codebook, names, features, target):
     missing = [name for name in dict.fromkeys(wanted) if name not in names]
     if missing:
         raise ValueError(f"frame must have the columns that are described, got none named {abbreviated(missing)}.")
-    known = {*codebook.groups, *codebook._listed}
-    return [name for name in names if name not in known and codebook.entry(name) is None]
+    return [name for name in names if name not in codebook.groups and codebook.entry(name) is None]

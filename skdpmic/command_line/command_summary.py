@@ -1,12 +1,12 @@
 """``summary``: a private look at a table, which tells whether its codebook suits it."""
 
+from skdpmic._utils.texts import counted
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
 from skdpmic.command_line.printed import (
     aligned,
     check_outputs,
-    counted,
     draw,
     print_json,
     printing_to_stderr,
@@ -14,6 +14,7 @@ from skdpmic.command_line.printed import (
 )
 from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
 from skdpmic.release.summary.private_summary import private_summary
+from skdpmic.release.summary.summary_result import NOTHING
 
 _FLAGS = ("missing", "below", "above", "other")
 
@@ -44,21 +45,16 @@ def execute(arguments):
 
 
 def _text(summary, ledger, size):
-    rows = [(column.name, *_flags(column)) for column in summary.columns]
+    rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in summary.columns]
     lines = [
         f"Shares of {size}, with 95% intervals that hold all at once",
         "",
         aligned(("column", *_FLAGS), rows),
         "",
-        *(summary.suspicious or ["Nothing suspicious shows beyond the noise."]),
+        *(summary.suspicious or [NOTHING]),
         spent_in_words(summary.privacy_spent, ledger),
     ]
     return "\n".join(lines)
-
-
-def _flags(column):
-    shares = dict(zip(column.cells.flags, column.flags, strict=True))
-    return [f"{shares[flag]:.1%} ± {column.flag_margin:.1%}" if flag in shares else "" for flag in _FLAGS]
 
 
 def _fields(summary, ledger):

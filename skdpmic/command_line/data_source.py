@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from skdpmic.command_line.printed import counted
+from skdpmic._utils.texts import counted
 from skdpmic.table.people import read_people
 
 _EVERY = 1_000_000  # records, after which it is said how many are read

@@ -40,11 +40,6 @@ def aligned(names, rows):
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def counted(number, what):
-    """So many things."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def printing_to_stderr():
     """What is printed meanwhile, as estimators say how much is done, goes to stderr."""
     return contextlib.redirect_stdout(sys.stderr)

@@ -5,6 +5,7 @@ import sys
 
 from skdpmic._utils.texts import budget
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.budget.ledger_exports import standing
 
 
 class DeclinedError(Exception):
@@ -64,9 +65,4 @@ def _remains(ledger):
 
 def of_ledger(ledger):
     """What a ledger says, for JSON; None without one."""
-    if ledger is None:
-        return None
-    limit, spent, remaining = (ledger.epsilon, ledger.delta), ledger.spent(), ledger.remaining()
-    fields = {"limit": limit, "spent": spent, "remaining": remaining}
-    costs = {name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in fields.items()}
-    return {"file": ledger.path, "composition": ledger.composition, **costs}
+    return None if ledger is None else {"file": ledger.path} | standing(ledger)

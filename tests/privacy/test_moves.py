@@ -4,12 +4,14 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from skdpmic.privacy import moves
+from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.moves import discrete_moves, n_of_signs, n_within
 from skdpmic.privacy.moves_law import reach_of_cells, tail_of_cells
 from skdpmic.privacy.noise import entropy_source
@@ -231,3 +233,20 @@ def test_the_tail_is_that_of_its_reach(n_cells, n_moves, n_together):
 def test_one_column_of_two_cells_has_laplace_noise():
     for z in (0.5, 2.0, 9.0):
         assert tail_of_cells(z, 2, 1) == pytest.approx(math.exp(-z) / 2, rel=1e-6)
+
+
+def test_the_margins_in_the_note_are_those_of_the_laws():
+    """Flags of columns of numbers, two-sided, all at once, at epsilon = 1; Laplace noise of scale 2 p on each count."""
+    note = (Path(__file__).parents[2] / "docs" / "theory" / "summary.md").read_text(encoding="utf-8")
+    rows = {cells[0].strip(): cells[1:] for line in note.splitlines() if (cells := line.strip("| ").split(" | "))}
+    columns = [int(cell) for cell in rows["columns"]]
+    rho = {1.0: rho_for(1.0, 1e-6), 0.1: rho_for(0.1, 1e-6)}
+    for name, margin in {
+        "Laplace noise on each count": lambda p, tail: 2 * p * math.log(1 / (2 * tail)),
+        "this noise": lambda p, tail: reach_of_cells(tail, 4, 3 * p),
+        "Gaussian, δ = 10⁻⁶, ε = 1": lambda p, tail: math.sqrt(p / rho[1.0]) * stats.norm.isf(tail),
+        "... ε = 0.1": lambda p, tail: 0.1 * math.sqrt(p / rho[0.1]) * stats.norm.isf(tail),
+    }.items():
+        stated = [float(cell.replace(",", "")) for cell in rows[name]]
+        computed = [margin(p, 0.05 / (2 * 3 * p)) for p in columns]
+        np.testing.assert_allclose(computed, stated, rtol=0.01)  # stated with three digits

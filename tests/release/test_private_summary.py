@@ -3,6 +3,7 @@
 import datetime
 import math
 import pickle
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -220,6 +221,28 @@ def test_the_ledger_is_charged_before_anything_is_counted(tmp_path, monkeypatch)
     monkeypatch.setattr(Cells, "count", lambda *arguments: pytest.fail("counted before it was paid for"))
     with pytest.raises(BudgetError):
         private_summary(FRAME, Codebook(BOOK), epsilon=0.2, ledger=ledger)
+
+
+@each("n_columns, mechanism", [(1, "k-norm"), (2, "k-norm"), (200, "gaussian")])
+def test_columns_of_labels_alone_have_the_quieter_mechanism_for_them(n_columns, mechanism):
+    frame = pandas.DataFrame({f"x{j}": list("aab") for j in range(n_columns)})
+    frame = frame.loc[frame.index.repeat(40)]
+    summary = private_summary(frame, Codebook({"x*": ["a", "b"]}), epsilon=1, delta=1e-6)
+    assert summary.mechanism == mechanism
+    margins = [
+        CellsRelease(1.0, delta, ((3, 3),) * n_columns).margin(0, 3) / 120 for delta in (0.0, summary.privacy_spent[1])
+    ]
+    assert summary.columns[0].flag_margin == min(margins)
+
+
+def test_a_range_so_narrow_that_its_logarithms_are_one_number_is_no_error():
+    frame = pandas.DataFrame({"x": [1e300, 1e300, 2e300, 0.0]})
+    codebook = Codebook({"x": (1e300, 1.0000000000000002e300, "log")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (column,) = private_summary(frame, codebook, epsilon=math.inf).columns
+    assert column.flags.tolist() == [0.0, 0.25, 0.25]
+    assert column.parts.sum() == 0.5
 
 
 @each("delta, n_columns", [(0.0, 3), (0.0, 60), (1e-6, 3), (1e-6, 60)])

@@ -94,6 +94,7 @@ class Cells:
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
         lower, upper = self.axis.scale
-        places = (self.axis.place(np.where(flag_of == 3, values, numbers[0])) - lower) / (upper - lower)
+        width = upper - lower or 1.0  # 0 of a range so narrow that its ends have the same logarithm
+        places = (self.axis.place(np.where(flag_of == 3, values, numbers[0])) - lower) / width
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)

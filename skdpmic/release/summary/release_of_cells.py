@@ -39,7 +39,8 @@ class CellsRelease:
         """Of the two sets, the kind with less noise on flags."""
         if self.delta == 0 or self.epsilon == math.inf:
             return self._pure()
-        return min(self._pure(), self._gaussian(), key=lambda mechanisms: self._margin(mechanisms[0], 0, 4))
+        largest = max(self.n_cells(0))
+        return min(self._pure(), self._gaussian(), key=lambda mechanisms: self._margin(mechanisms[0], 0, largest))
 
     def _pure(self):
         epsilons = [self.epsilon if self.epsilon == math.inf else share * exact(self.epsilon) for share in _SHARES]

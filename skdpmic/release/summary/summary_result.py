@@ -49,6 +49,17 @@ class ColumnShares:
         ]
         return [(kind, of, share, max(share - off, 0.0), min(share + off, 1.0)) for kind, of, share, off in shares]
 
+    def flag_in_words(self, flag):
+        """The share of a flag, and how far off it may be; nothing of one that the column does not have."""
+        if flag not in self.cells.flags:
+            return ""
+        return f"{self.flags[self.cells.flags.index(flag)]:.1%} ± {self.flag_margin:.1%}"
+
+    def most_in_words(self):
+        """The part of the range, or the label, that most values are in."""
+        part = int(np.argmax(self.parts))
+        return f"{self.part_names()[part]} ({self.parts[part]:.0%} ± {self.part_margin:.0%})"
+
     def part_names(self):
         """The labels, or the ends, of each part."""
         ends = self.cells.part_ends()
@@ -128,7 +139,7 @@ class PrivateSummary:
 
     def __repr__(self):
         lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {self._cost()}>"]
-        return "\n".join([*lines, *(self.suspicious or [_NOTHING])])
+        return "\n".join([*lines, *(self.suspicious or [NOTHING])])
 
     def _cost(self):
         return budget(*self.privacy_spent)
@@ -138,21 +149,21 @@ class PrivateSummary:
 
     def _shown(self):
         facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
-        facts += [("Suspicious", text) for text in self.suspicious or [_NOTHING]]
+        facts += [("Suspicious", text) for text in self.suspicious or [NOTHING]]
         n = self.n_samples // (self.max_rows_per_group or 1)
         seeds = ("random_state",) if self.is_seeded else ()
         terms = ReleaseTerms(None, self.mechanism, *self.privacy_spent, n, self.max_rows_per_group, seeds)
         names = [column.name for column in self.columns]
         flags = [
-            Column(flag, [_cell(column, flag) for column in self.columns], "number")
+            Column(flag, [column.flag_in_words(flag) for column in self.columns], "number")
             for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
         ]
-        most = Column("most", [_most(column) for column in self.columns])
+        most = Column("most", [column.most_in_words() for column in self.columns])
         broken, columns = why_broken(terms.broken_by, terms.epsilon), [Column("column", names), *flags, most]
         return Summary(facts, broken, columns, range(len(names)), unit="column", terms=(terms,))
 
 
-_NOTHING = "Nothing suspicious shows beyond the noise."
+NOTHING = "Nothing suspicious shows beyond the noise."
 
 
 def _shares(name, cells, flags, parts, n_samples, release):
@@ -160,14 +171,3 @@ def _shares(name, cells, flags, parts, n_samples, release):
     margins = [release.margin(which, size) / n_samples for which, size in enumerate(cells.sizes)]
     clipped = [np.clip(counts[:-1] / n_samples, 0, 1) for counts in (flags, parts)]
     return ColumnShares(name, cells, *clipped, *margins, found)
-
-
-def _cell(column, flag):
-    if flag not in column.cells.flags:
-        return ""
-    return f"{column.flags[column.cells.flags.index(flag)]:.1%} ± {column.flag_margin:.1%}"
-
-
-def _most(column):
-    part = int(np.argmax(column.parts))
-    return f"{column.part_names()[part]} ({column.parts[part]:.0%} ± {column.part_margin:.0%})"
