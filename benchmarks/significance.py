@@ -1,25 +1,34 @@
-"""Level and power of p-values: python -m benchmarks.significance; makes two tables in benchmarks/results.
+"""Level and power of p-values: python -m benchmarks.significance; makes three tables in benchmarks/results.
 
 significance_level.csv: of tables of one feature that is independent of the target, the share whose p-value is at most
 0.05, by statistic, number of records, kind of ties and epsilon of the score (Laplace noise); at most 0.05 is promised.
+Of classes, shares are learnt with that epsilon once more.
 
 significance_discoveries.csv: of tables of 50 features, 10 of which have to do with the target in five shapes, what the
 procedure of Benjamini and Hochberg at 0.1 makes of the p-values with Gaussian noise, epsilon = 1 and delta = 1e-6 for
 all scores together: the mean share of false discoveries, its standard error, and the share found of the 10; beside it,
 what it makes of p-values that forget the noise.
 
+significance_classes.csv: of tables of 2,000 records and 100 features, 10 of which have to do with the target, what the
+procedure of Benjamini and Hochberg at 0.1 finds of these without noise, with ``fdr=0.1``, beside the tests of
+scikit-learn that are usual there: for a numeric target and for two classes, for normal features and for rare ones.
+
 The noise is drawn in floating point from the law of the exact one; nothing is to be protected here.
 """
 
 import csv
 import math
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from sklearn.feature_selection import f_classif, f_regression
 
+from skdpmic import DPMICSelector
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
+from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.shape import Shape
@@ -69,12 +78,15 @@ TIES = {
     "rare values": (rare, rare),
     "two values": (uniform, even),
 }
+OF_CLASSES = {"rare class": (uniform, rare), "rare class, rare values": (rare, rare), "even classes": (rare, even)}
 OF_GRIDS = {"missing values": (missing, uniform), "labels": (labels, uniform), "labels and classes": (labels, even)}
 
 
 def kinds_of(statistic):
     """The kinds of columns that a statistic is tried with."""
-    return TIES | OF_GRIDS if statistic in ("mic_r", "mtv_r") else TIES
+    if statistic in ("mic_r", "mtv_r"):
+        return TIES | OF_GRIDS
+    return TIES | OF_CLASSES if statistic in ("kendall", "spearman") else TIES
 
 
 def null_scores(statistic, measure, kind, n, n_tables, rng):
@@ -95,6 +107,8 @@ def measure_of_classes(measure):
 
 def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
     """The share of p-values at or below the level, for each epsilon of the score."""
+    if kind in OF_CLASSES:
+        return [share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level) for epsilon in epsilons]
     n_classes = 2 if kind == "labels and classes" else None
     scores, shares = {}, []
     for epsilon in epsilons:
@@ -106,6 +120,24 @@ def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
         law = measure.null_law(n, scale.n_labels if isinstance(scale, Nominal) else None)
         shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law, 9999, 0) <= level).mean())
     return shares
+
+
+def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
+    """The same of one epsilon, where as much again is spent on the shares of two classes."""
+    draw_x, draw_y = OF_CLASSES[kind]
+    measure, scores = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, epsilon, 2), {}
+    mechanism = LaplaceMechanism.for_budget(epsilon, 0.0, 1, measure.steps(Shape(n, [UNIT])))
+    for _ in range(n_tables):
+        y = (draw_y(rng, n) > 0.5).astype(int)
+        margin = measure.learnt(np.bincount(y, minlength=2), n, None, epsilon, rng.bytes).margin
+        score = measure.scorer(ClassTarget(y, 2), None).score(draw_x(rng, n), UNIT)
+        scores.setdefault(smaller_class(margin, n), (margin, []))[1].append(score)
+    n_below = 0
+    for margin, of_margin in scores.values():  # of all that tell the same
+        law = replace(measure, margin=margin).null_law(n, None)
+        p_values = law.p_values(released(np.array(of_margin), mechanism, rng), mechanism.law, 9999, 0)
+        n_below += np.count_nonzero(p_values <= level)
+    return n_below / n_tables
 
 
 def released(scores, mechanism, rng):
@@ -151,7 +183,50 @@ def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
     return np.reshape(found, (n_tables, 4))
 
 
-# --- Both tables ------------------------------------------------------------------------------------------------------
+# --- Without noise ----------------------------------------------------------------------------------------------------
+
+N_OF_TESTS, D_OF_TESTS = 2000, 100
+EFFECTS = {  # slopes, differences of means in standard deviations, or quotients of shares; tests find most of them
+    "numbers": (0.08, 0.1),
+    "half": (0.16, 0.2),
+    "5% class": (0.4, 0.5),
+    "numbers, features of 3%": (0.6, 1.0),
+    "half, features of 3%": (2.0, 3.0),
+}
+
+
+def table_of_tests(target, effect, rng):
+    """X, y and the classes of y, if it has any; the first ten features are real."""
+    n, d = N_OF_TESTS, D_OF_TESTS
+    X = rng.normal(size=(n, d))
+    is_rare = target.endswith("3%")
+    if target.startswith("numbers"):
+        X = (X > stats.norm.isf(0.03)).astype(float) if is_rare else X
+        return X, effect * X[:, :N_TRUE].sum(axis=1) + rng.normal(size=n), None
+    y = (np.arange(n) < (0.05 if target.startswith("5%") else 0.5) * n).astype(int)
+    if is_rare:  # 3% of all records, in shares that differ between the classes
+        of_class = 0.06 * np.where(y == 1, effect, 1.0) / (1 + effect)
+        share = np.where(np.arange(d) < N_TRUE, of_class[:, np.newaxis], 0.03)
+        return (rng.random((n, d)) < share).astype(float), y, [0, 1]
+    X[:, :N_TRUE] += effect * y[:, np.newaxis]
+    return X, y, [0, 1]
+
+
+def found_without_noise(statistic, target, effect, n_tables, rng):
+    """Of each table: the share found of the real features, that of false discoveries, and what the usual test finds."""
+    found = []
+    for _ in range(n_tables):
+        X, y, classes = table_of_tests(target, effect, rng)
+        usual = stats.false_discovery_control((f_regression if classes is None else f_classif)(X, y)[1]) <= Q
+        ranges = {"bounds": (-4, 4), "target_bounds": None if classes else (-5, 5)}
+        public = ranges if statistic in ("mic_r", "mtv_r") else {}
+        selector = DPMICSelector(fdr=Q, statistic=statistic, epsilon=math.inf, classes=classes, **public).fit(X, y)
+        kept = selector.get_support()
+        found.append([kept[:N_TRUE].mean(), kept[N_TRUE:].sum() / max(kept.sum(), 1), usual[:N_TRUE].mean()])
+    return np.array(found)
+
+
+# --- All tables -----------------------------------------------------------------------------------------------------
 
 
 def main():
@@ -174,6 +249,14 @@ def main():
             mean, error = found.mean(axis=0), found[:, 0].std(ddof=1) / math.sqrt(n_tables)
             numbers = [mean[0], error, mean[1], mean[2]]
             writer.writerow([statistic, n, n_tables, *(f"{number:.3f}" for number in numbers)])
+            file.flush()
+    with open(RESULTS / "significance_classes.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["target", "effect", "statistic", "tables", "found", "false", "found_by_usual_test"])
+        for target, statistic in tqdm(list(product(EFFECTS, STATISTICS))):
+            for effect in EFFECTS[target]:
+                mean = found_without_noise(statistic, target, effect, 50, np.random.default_rng(0)).mean(axis=0)
+                writer.writerow([target, effect, statistic, 50, *(f"{number:.3f}" for number in mean)])
             file.flush()
 
 

@@ -33,7 +33,6 @@ from skdpmic.two_party.distance_correlation import (
     Numbers,
     distance_covariance,
     distance_variance,
-    histogram_variance,
     part_centres,
 )
 
@@ -96,8 +95,8 @@ def population(kind, n=40_000, n_parts=200):
         parts, target, ones = np.minimum((n_parts * x).astype(int), n_parts - 1), Numbers(y), np.ones(n)
         centres = part_centres(n_parts)
         covariance = distance_covariance(parts, target, ones, np.abs(centres[:, np.newaxis] - centres)).value
-        own = histogram_variance(np.bincount(parts, minlength=n_parts) / n)
-        squares.append(covariance / math.sqrt(own * distance_variance(target, ones).value))
+        own, spread = (distance_variance(column, ones).value for column in (Numbers(centres[parts]), target))
+        squares.append(covariance / math.sqrt(own * spread))
     return math.sqrt(np.mean(squares))
 
 

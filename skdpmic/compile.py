@@ -14,7 +14,6 @@ import numba
 import numpy as np
 
 from skdpmic._utils.jit import KERNELS
-from skdpmic.causal.private_pc import PrivatePC
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.selection.scorer import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
@@ -38,7 +37,6 @@ def call_every_kernel():
         DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
         sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
         DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))
-    PrivatePC(epsilon=1).fit(X[:, 2:] == [[0, 1]])  # a table of labels
     characteristic_matrix(X[:, 0], X[:, 2])
 
 

@@ -29,7 +29,7 @@ ESTIMATORS = (
 # Estimators whose texts differ from those of all others, each of them by itself or several alike.
 OWN_TEXTS = {
     "B": [],
-    "bounds": ["RandomizedResponse"],  # equal parts, never from the data
+    "bounds": ["PrivatePC", "RandomizedResponse"],  # not always needed; equal parts, never from the data
     "c": ["DPMICScorer"],  # which may have noisy tables
     "categories": ["DPMICScorer DPMICSelector PrivateSelectKBest", "PrivatePC", "RandomizedResponse"],
     "classes": ["PrivateForwardSelector", "TwoPartyScorer"],  # two at most; never from the data
@@ -45,7 +45,7 @@ OWN_TEXTS = {
     "random_state": ["PrivateGridSearch"],  # subsets too
     "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # by default another one
     "target_bounds": ["TwoPartyScorer"],  # not always needed
-    "target_shares": [],
+    "target_shares": ["PrivateSelectKBest", "TwoPartyScorer"],  # names have no p-values; never learnt
     "verbose": ["PrivateGridSearch"],  # counts fits
 }
 

@@ -40,7 +40,7 @@ def leaf(function):
 
 
 _ROOT = Path(__file__).parents[1]
-_SEEN_BY_KERNELS = ("_utils", "statistics", "table/nominal.py", "causal", "correlation")  # and nothing else is
+_SEEN_BY_KERNELS = ("_utils", "statistics", "table/nominal.py", "correlation")  # and nothing else is
 
 
 def sources():

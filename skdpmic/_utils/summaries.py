@@ -146,7 +146,7 @@ def shown_correlations(estimator):
 def shown_graph(estimator):
     """The edges of a :class:`PrivatePC`, the surest first."""
     names, of_numbers, terms = names_of(estimator), estimator.kind_ == "numeric", estimator._terms
-    what = "Kendall's correlations" if of_numbers else "the two-way tables"
+    what = "Kendall's correlations" if of_numbers else "counts and tables"
     released = f"{what} of {counted(len(names), 'column')}, from which the graph follows"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
     try:
@@ -159,10 +159,14 @@ def shown_graph(estimator):
         Column("column", [names[i] for i, _ in edges]),
         Column("", ["—" if marks[j, i] else "→" for i, j in edges]),
         Column("column", [names[j] for _, j in edges]),
-        Column("largest p-value", [f"{p_values[edge]:.1g}" for edge in edges], "number"),
+        Column("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
     return Summary(facts, _broken(terms), columns if edges else (), order, unit="edge", terms=(terms,))
+
+
+def _p_value(p):
+    return "not tested" if math.isnan(p) else f"{p:.1g}"
 
 
 def shown_search(search, broken_by):
@@ -212,8 +216,15 @@ def shown_two_party(scorer):
         ("Features", f"reported by each of {counted(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
     ]
     if scorer._is_published:
-        noise = f"geometric noise of scale {in_short(scorer.noise_scale_)} records, on each count"
-        facts += [("Target", f"{budget(of_target, 0)}, central"), ("Noise", noise if scorer.noise_scale_ else "none")]
+        of_scores = getattr(scorer, "noise_scales_", None)
+        scale = scorer.noise_scale_ if of_scores is None else of_scores.max()
+        noise = f"scale {in_short(scale)} records, on each count"
+        if of_scores is not None:
+            noise = f"scale {in_short(scale)} or less, on each score"
+        facts += [
+            ("Target", f"{budget(of_target, 0)}, central"),
+            ("Noise", f"geometric noise of {noise}" if scale else "none"),
+        ]
         terms = _terms_of_two_parties(scorer, of_reports, of_target)
     else:
         facts.append(("Target", "not protected: for the party that holds it only, not to be published"))

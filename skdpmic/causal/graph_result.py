@@ -50,7 +50,7 @@ class GraphResultMixin:
         Returns
         -------
         float
-            In [0, 1].
+            In [0, 1]; NaN where there is no such test.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class GraphResultMixin:
         self._check_algorithm()
         asked = (float(self.alpha), int(self.max_order))
         if self._kept is None or self._kept[0] != asked:
-            self._kept = asked, find_graph(self.n_features_in_, self._p_value(), *asked)
+            self._kept = asked, find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact)
         return self._kept[1]
 
     def _p_value(self):

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +13,20 @@ from skdpmic.causal.cpdag import with_colliders, with_forced_arrows, without_cyc
 _TINY = 1e-12  # a p-value that is as good as 0
 
 
+class Skeleton(NamedTuple):
+    """What tests leave of the graph in which all columns are adjacent."""
+
+    edges: np.ndarray
+    largest_p_values: np.ndarray  # of the tests of each two; NaN of an edge if one could not be made; diagonal of 0
+
+
 @dataclass(frozen=True)
 class Found:
     """What the algorithm finds."""
 
     skeleton: np.ndarray
     cpdag: np.ndarray
-    largest_p_values: np.ndarray  # of the tests of each two columns; 0 on the diagonal
+    largest_p_values: np.ndarray  # as of `Skeleton`
 
 
 def pc(n_columns, p_value, alpha, max_order):
@@ -29,7 +37,8 @@ def pc(n_columns, p_value, alpha, max_order):
     n_columns : int
     p_value : callable
         ``p_value(i, j, given)`` for columns ``i < j`` and an increasing tuple of other columns `given`: the chance of
-        so much dependence as there is, or more, between i and j given the others, if they are independent.
+        so much dependence as there is, or more, between i and j given the others, if they are independent. NaN where
+        there is no such test, which then decides nothing.
     alpha : float
         Two columns are kept apart if a p-value is above this.
     max_order : int
@@ -69,11 +78,15 @@ def pc(n_columns, p_value, alpha, max_order):
     return found.skeleton, found.cpdag
 
 
-def find_graph(n_columns, p_value, alpha, max_order):
-    """What :func:`pc` finds, and the largest p-values, by the same parameters."""
+def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
+    """What :func:`pc` finds, and the largest p-values, by the same parameters.
+
+    ``is_exact(i, j, given)`` is whether a test knows all that it needs, and forgives nothing. Other tests have p-values
+    that are too large to be compared, so they decide on no collider where an exact one makes the columns independent.
+    """
     p_value = cache(p_value)
     skeleton, largest = find_skeleton(n_columns, p_value, alpha, max_order)
-    marks = with_colliders(skeleton, _colliders(skeleton, p_value, max_order))
+    marks = with_colliders(skeleton, _colliders(_triples(skeleton, p_value, alpha, max_order, is_exact)))
     return Found(skeleton, without_cycles(with_forced_arrows(without_cycles(marks))), largest)
 
 
@@ -81,18 +94,30 @@ def find_graph(n_columns, p_value, alpha, max_order):
 
 
 def find_skeleton(n_columns, p_value, alpha, max_order):
-    """The skeleton by PC-stable, and the largest p-value of the tests of each two columns; parameters as of `pc`."""
+    """The skeleton by PC-stable, and what the tests of each two columns say; parameters as of `pc`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     largest = np.zeros((n_columns, n_columns))
+    untested = np.zeros((n_columns, n_columns), dtype=bool)
     for order in range(max_order + 1):
         adjacent = _adjacent(skeleton)
         if max(map(len, adjacent), default=0) <= order:
             break
         for i, j in np.argwhere(np.triu(skeleton)).tolist():
             p_values = [p_value(i, j, given) for given in _sets(adjacent, i, j, order)]
-            largest[i, j] = largest[j, i] = max([largest[i, j], *p_values])
+            largest[i, j] = largest[j, i] = max([largest[i, j], *_made(p_values)])
+            untested[i, j] = untested[j, i] = untested[i, j] or len(_made(p_values)) < len(p_values)
         skeleton = skeleton & (largest <= alpha)
-    return skeleton, largest
+    return Skeleton(skeleton, np.where(untested & skeleton, np.nan, largest))
+
+
+def sets_between(skeleton, i, j, order):
+    """Sets of `order` columns that are all adjacent to i, or all to j."""
+    return _sets(_adjacent(skeleton), i, j, order)
+
+
+def _made(p_values):
+    """Those of the tests that could be made."""
+    return [p for p in p_values if not math.isnan(p)]
 
 
 def _adjacent(skeleton):
@@ -108,9 +133,9 @@ def _sets(adjacent, i, j, order):
 # --- Colliders --------------------------------------------------------------------------------------------------------
 
 
-def _colliders(skeleton, p_value, max_order):
+def _colliders(triples):
     """Triples i -> k <- j, none of which contradicts what is surer, of colliders or of columns that are none."""
-    triples = sorted(_triples(skeleton, p_value, max_order), key=lambda triple: -abs(triple[0]))
+    triples = sorted(triples, key=lambda triple: -abs(triple[0]))
     chosen, no_colliders, arrows = [], [], set()
     for _, equal in groupby(triples, key=lambda triple: abs(triple[0])):  # which count together, or as lines
         equal = list(equal)
@@ -142,7 +167,7 @@ def _lead_on(arrows, no_colliders):
         arrows |= forced
 
 
-def _triples(skeleton, p_value, max_order):
+def _triples(skeleton, p_value, alpha, max_order, is_exact):
     """Each i, k, j with k adjacent to both of two that are not: how much likelier these are independent without k.
 
     That is the logarithm of the ratio of the largest p-value given sets without k and that with it. P-values of what is
@@ -155,7 +180,11 @@ def _triples(skeleton, p_value, max_order):
             continue
         orders = range(min(max_order, max(len(adjacent[i]), len(adjacent[j]))) + 1)
         p_values = {given: p_value(i, j, given) for order in orders for given in _sets(adjacent, i, j, order)}
+        exact = {given: p for given, p in p_values.items() if is_exact is None or is_exact(i, j, given)}
+        p_values = exact if max(_made(exact.values()), default=0.0) > alpha else p_values
         for k in between:
-            best_with = max((p for given, p in p_values.items() if k in given), default=0.0)
-            best_without = max(p for given, p in p_values.items() if k not in given)
+            with_k, without = ([p for given, p in p_values.items() if (k in given) == has] for has in (True, False))
+            if with_k and not _made(with_k):
+                continue  # nothing tells a collider from what is none
+            best_with, best_without = max(_made(with_k), default=0.0), max(_made(without), default=0.0)
             yield math.log(max(best_without, _TINY) / max(best_with, _TINY)), (i, k, j)

@@ -1,25 +1,30 @@
 """Causal structure of a table by the PC algorithm, under differential privacy."""
 
 import math
+import warnings
 from dataclasses import KW_ONLY
 from typing import Literal, Self
 
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
-from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.table_release import NoisyTwoWayTables, TwoWayTablesRelease
+from skdpmic.causal.table_plan import TablePlan
+from skdpmic.causal.table_release import TablesRelease
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, in_memory, is_frame, row_of_zeros
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_features_of_one_kind
+from skdpmic.table.reading import read_labels_or_numbers
 
-_DROWNS = 1 / 3  # as of a correlation
+_DROWNS = 9.0  # standard deviations of the noise on the counts of a column, for a part is to have three of them
 
 
 @parameters
@@ -29,6 +34,7 @@ class PrivatePCParameters:
     epsilon: float = 1.0
     delta: float = 1e-6
     _: KW_ONLY
+    bounds: Ranges | None = None
     categories: Categories | None = None
     alpha: float = 0.01
     max_order: int = 3
@@ -43,10 +49,10 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     """Causal structure of a table by the PC algorithm, from one differentially private release.
 
     The PC algorithm asks which columns are independent given which others, and draws the graph of causes that says the
-    same. Here it asks one release with noise: all Kendall correlations of a table of numbers, or all two-way tables of
-    a table of labels. Every test knows how large the noise is. The release satisfies (epsilon, delta)-differential
-    privacy, and so does all that follows from it: replacing one record, which is a row with all its columns, changes
-    the probability of any outcome by a factor of at most exp(epsilon), apart from delta.
+    same. Here it asks one release with noise: all Kendall correlations of a table of numbers, or tables of counts of
+    each three columns where some have labels. Every test knows how large the noise is. The release satisfies (epsilon,
+    delta)-differential privacy, and so does all that follows from it: replacing one record, which is a row with all its
+    columns, changes the probability of any outcome by a factor of at most exp(epsilon), apart from delta.
 
     Parameters
     ----------
@@ -54,16 +60,21 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
     delta : float, default=1e-6
         How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+    bounds : tuple, array-like or dict, default=None
+        Public ranges of numbers, as of :class:`skdpmic.PrivateSelectKBest`. They are needed beside columns of labels or
+        booleans, and where values often repeat: numbers are then cut into about 6 parts of nearly equal size, by
+        noisy counts, and tested by tables, whatever their law. Without bounds, a table of numbers that hardly ever
+        repeat is tested by Kendall's correlations.
     categories : dict, default=None
-        Public labels of all columns, by name or number, but of those whose types declare their labels: booleans, and
-        Enum of Polars. None, or an empty dict, for a table of numbers and dates, in which booleans are 0 and 1. A table
-        of both is refused, and the error says what to do. Labels that are not public have their own bin, and so do
-        missing values; among numbers, missing values come first and are equal to one another.
+        Public labels of columns, by name or number, but of those whose types declare their labels: booleans, and Enum
+        of Polars. Labels that are not public have their own bin, and so do missing values; without bounds, missing
+        numbers come first and are equal to one another.
     alpha : float, default=0.01
         Two columns lose their edge if a test of their independence has a p-value above this; in (0, 1). After a fit,
-        another alpha costs nothing.
+        another alpha costs nothing; of more than 16 columns with parts it decided which tables were released.
     max_order : int, default=3
-        Most columns that a test of two others takes as given; from 0 on. After a fit, another one costs nothing.
+        Most columns that a test of two others takes as given; from 0 on. After a fit, another one costs nothing; but
+        below 2, tables of two columns are released, not of three.
     max_rows_per_group : int, default=None
         If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
         and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
@@ -89,20 +100,30 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         Which columns have an edge of either kind; symmetric.
     p_values_ : ndarray or dataframe of shape (n_features, n_features)
         The largest p-value of all tests of each two columns that the algorithm did: at most `alpha` where there is an
-        edge, which is surer the smaller it is. Zeros on the diagonal.
-    kind_ : {"numeric", "categorical"}
-        What the columns hold, which decides on the release.
+        edge, which is surer the smaller it is; but NaN of an edge that a test might have removed which could not be
+        made: of numbers without `bounds`, one that is given a column, where any of the columns has many ties. Zeros on
+        the diagonal.
+    kind_ : {"numeric", "categorical", "mixed"}
+        What the release was made for: numbers without `bounds`; labels only; or numbers in parts, alone or with labels.
     noisy_correlation_ : ndarray of shape (n_features, n_features)
         What was released of a table of numbers, with `untied_fraction_`: tau-a of each pair of columns, as by
         :class:`skdpmic.correlation.PrivateCorrelation`.
     untied_fraction_ : ndarray of shape (n_features,)
         Share of the pairs of records whose values differ, with noise, for each column; of a table of numbers.
-    noisy_tables_ : dict of (int, int) to ndarray of shape (n_labels_i + 2, n_labels_j + 2)
-        What was released of a table of labels: for columns ``i < j``, the number of records with each two labels, with
-        noise. The last two rows and columns are other labels and missing values.
+    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        What was released of each column with parts: the number of records with each label, with others, and with
+        missing values; or in each of 64 cells of equal width of a range, and with missing values.
+    parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        The part of each of these. Labels that are not seen to have records, as noise may hide them, are in the part of
+        the most frequent one.
+    noisy_tables_ : dict of tuple of int to ndarray
+        What was released after that: of columns ``i < j < k``, the number of records with each three parts, with noise;
+        of more than 16 columns, of each two, and of those three that the algorithm asked for.
     noise_scale_ : float
         Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
-        delta=1e-6; or on each count, about ``4.5 n_features`` records.
+        delta=1e-6; or on each count of the tables of all sets of columns.
+    noise_scales_ : dict of int to float
+        Of tables, that on a count of a table of 1, 2 or 3 columns.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -182,8 +203,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data is not as described, or some columns have labels and others not. The estimator
-            is then left as it was.
+            If a parameter or the data is not as described, or some columns have labels and others no bounds. The
+            estimator is then left as it was.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
 
@@ -192,9 +213,10 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers has
-            columns whose types are boolean, integer or categorical, as many ties make edges that are not there. All
-            this before the charge. After it, if the released `untied_fraction_` show other columns with many ties.
+            If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers without
+            bounds has columns whose types are integer or categorical, as many ties leave edges untested. All this
+            before the charge. After it, if the released `untied_fraction_` show other columns with many ties, or if a
+            column is left with one part, so that it has no edges.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -208,10 +230,12 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         # Where warnings are errors, what has been paid for is kept.
         if self.kind_ == "numeric":
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
+        else:
+            self._warn_about_one_part(names, stacklevel=2)
         return self
 
     def noise_scale_for(
-        self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical"] = "numeric"
+        self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical", "mixed"] = "numeric"
     ) -> float:
         """`noise_scale_` in a fit to a table of this shape: standard deviation on each correlation, or each count.
 
@@ -223,25 +247,33 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             Number of records, at least 4; of people, with `max_rows_per_group`.
         n_features : int
             Number of columns, at least 2.
-        kind : {"numeric", "categorical"}, default="numeric"
-            What the columns hold, as `kind_` will say.
+        kind : {"numeric", "categorical", "mixed"}, default="numeric"
+            What the release is made for, as `kind_` will say.
 
         Returns
         -------
         float
         """
-        if kind not in ("numeric", "categorical"):
-            raise ValueError(f"kind must be 'numeric' or 'categorical', got {kind!r}.")
+        if kind not in ("numeric", "categorical", "mixed"):
+            raise ValueError(f"kind must be 'numeric', 'categorical' or 'mixed', got {kind!r}.")
         of_correlations = super().noise_scale_for(n_samples, n_features)
         if kind == "numeric":
             return of_correlations
         each = self.max_rows_per_group or 1
-        budget = (self.epsilon, self.delta, [1] * int(n_features), int(n_samples) * each, each)
-        return NoisyTwoWayTables.for_budget(*budget).noise_scale
+        shape = [1] * int(n_features), int(n_samples) * each, each
+        return TablePlan.for_budget(self.epsilon, self.delta, *shape, self.max_order, kind == "mixed").noise_scale
+
+    def _facts(self):
+        return PublicFacts(
+            bounds=self.bounds,
+            categories=self.categories,
+            max_rows_per_group=self.max_rows_per_group,
+            needs_ranges=self.bounds is not None,
+        )
 
     def _records(self, X, y):
-        records = read_features_of_one_kind(self._open(X), self._facts(), X)
-        self.kind_ = "numeric" if records.scales[0] is None else "categorical"
+        records = read_labels_or_numbers(self._open(X), self._facts(), X)
+        self.kind_ = _kind_of(records.scales)
         return records
 
     def _declared_to_repeat(self, X):
@@ -250,7 +282,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     def _release_for(self, n_features, n_groups=None):
         if self.kind_ == "numeric":
             return super()._release_for(n_features, n_groups)
-        return TwoWayTablesRelease(self.epsilon, self.delta)
+        return TablesRelease(self.epsilon, self.delta, self.alpha, self.max_order)
 
     @property
     def _computed(self) -> str | None:  # type: ignore[override]
@@ -258,27 +290,36 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
+        self._cut = frozenset(j for j, scale in enumerate(records.scales) if not isinstance(scale, Nominal))
         self._tests = self._kept = None
 
     def _make_tests(self):
         n, each = self._terms.n_protected, self._terms.rows_per_person or 1
         if self.kind_ == "numeric":
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
-        return TableTests(self.noisy_tables_, self.noise_scale_, n * each, each)
+        return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._cut)
 
     def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if self.kind_ == "numeric":
             super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
             return
-        most_cells = math.prod(sorted(mechanism.sizes)[-2:])
-        of_shares = math.sqrt(most_cells) * mechanism.noise_scale / shape.n_samples
-        if of_shares > _DROWNS:
-            what = f"each of the {most_cells:,} counts of a two-way table"
+        scale = math.sqrt(mechanism.count_variance())
+        if _DROWNS * scale > shape.n_samples:
             advice = (
                 "It falls as epsilon grows and as n_features falls, and counts for less as n_samples grows: "
                 "noise_scale_for tells how large it is."
             )
-            self._warn_that_noise_drowns(what, mechanism, shape, advice, stacklevel + 1)
+            self._warn_that_noise_drowns("each count of a table", mechanism, shape, advice, stacklevel + 1)
+
+    def _warn_about_one_part(self, names, stacklevel):
+        columns = [j for j, parts in enumerate(self.parts_) if parts.max() == 0]
+        if columns:
+            warnings.warn(
+                f"noise hides all but one part of {listed(columns, names)}, or there is but one, so no test is made "
+                "that could find an edge of such a column. More records, a larger epsilon, fewer columns or coarser "
+                "categories help.",
+                stacklevel=stacklevel + 1,
+            )
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -288,3 +329,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "noise_scale_")
+
+
+def _kind_of(scales):
+    if scales[0] is None:
+        return "numeric"
+    return "categorical" if all(isinstance(scale, Nominal) for scale in scales) else "mixed"

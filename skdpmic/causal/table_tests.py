@@ -1,80 +1,59 @@
-"""Tests of conditional independence of categorical columns, from noisy two-way tables."""
+"""Tests of conditional independence of columns of few parts, from noisy tables of some of them."""
 
 import math
-from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
-from skdpmic.causal.consistent_tables import law_of_pairs, margins_of, scaled_to_margins, with_margins
+from skdpmic.causal.interactions import Interactions
+from skdpmic.causal.table_laws import TableLaws
 
-_CLEAR, _FEW = 4.0, 5.0  # a part counts if it has this many standard deviations of its noise, and records
-_FLOOR = 0.3  # of a cell, in standard deviations of the noise: one that is empty cannot be told from this
-_LEAST = 0.01  # records in a cell, in tables without noise
-_EXPLAINED = 0.05  # of the covariance that two or more columns explain, what the law of pairs may miss
+_OF_THREE, _OF_FOUR = 0.05, 0.02  # of what is explained: what three columns may do together, or four, without a table
+_CUT = 0.1  # of the same, what the parts of a number may not tell of it
 _DETERMINED = 0.03  # of a column's variance: what is left by columns that determine it
-_LINEAR = 1e-3  # of the covariance of a linear model, so that no direction is without any
-_LEAST_EIGENVALUE = 1e-3  # of the correlations of all parts
-_MOST_CELLS = 100_000  # of a law of several columns
-_KEPT_LAWS = 5000
+_MOST_CELLS = 100_000  # of a law
+_NO_NOISE = 1e-12  # of a covariance of shares, so that it has an inverse
 _TINY = 1e-300
 
 
 class TableTests:
-    """Tests of conditional independence, given noisy two-way tables: functions of released and public numbers.
+    """Tests of conditional independence, given noisy tables: functions of released and public numbers.
 
-    The covariance of the parts of two columns is compared with that which the columns in `given` explain. What they
-    explain is computed from the law of each of the two with them, the one of largest entropy that has their two-way
-    tables. The null law has the sampling error and the noise, whose size is known (``docs/theory/private_pc.md``).
+    The covariance of the parts of two columns is compared with that which the columns in `given` explain, by the laws
+    of each of the two with all of them. The null law has the sampling error and the noise, whose size is known
+    (``docs/theory/private_pc.md``).
 
     Parameters
     ----------
-    tables : dict of (int, int) to ndarray of shape (n_parts, n_parts)
-        Counts with noise of each two columns i < j, independent of one another.
-    noise_scale : float
-        Standard deviation of the noise on a count; 0 for none.
+    tables : dict of tuple of int to ndarray
+        Counts with independent noise of sets of columns, each an increasing tuple; all pairs are in one of them.
+    noise_scales : dict of int to float
+        Standard deviation of the noise on a count, by the number of columns of a table; all above 0, or all 0.
     n_samples : int
         Number of records.
     rows_per_group : int, default=1
         Records of each person. The error of sampling is that of persons whose records are all equal.
+    cut : set of int, default=frozenset()
+        Columns of numbers, whose parts do not tell all of them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skdpmic.causal.table_tests import TableTests
-    >>> chain = {(0, 1): [[400, 100], [100, 400]], (1, 2): [[400, 100], [100, 400]], (0, 2): [[340, 160], [160, 340]]}
-    >>> tests = TableTests({pair: np.array(table) for pair, table in chain.items()}, noise_scale=0, n_samples=1000)
-    >>> tests.p_value(0, 2, ()) < 1e-9, round(tests.p_value(0, 2, (1,)), 2)
+    >>> pair = np.array([[0.4, 0.1], [0.1, 0.4]])
+    >>> chain = 1000 * np.einsum("xz,yz->xyz", pair, pair) / 0.5  # x and y follow from z
+    >>> tests = TableTests({(0, 1, 2): chain}, {3: 0.0}, n_samples=1000)
+    >>> tests.p_value(0, 1, ()) < 1e-9, round(tests.p_value(0, 1, (2,)), 2)
     (True, 1.0)
     """
 
-    def __init__(self, tables, noise_scale, n_samples, rows_per_group=1):
-        n_columns = max(j for _, j in tables) + 1
-        self._sizes = [tables[0, 1].shape[0], *(tables[0, j].shape[1] for j in range(1, n_columns))]
+    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset()):
+        variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
+        self._known = Interactions(tables, variances, n_samples)
+        self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._variance = (noise_scale / n_samples) ** 2  # of the noise on a share
-        self._law = lru_cache(_KEPT_LAWS)(self._fitted_law)
-        margins = margins_of(tables, self._sizes, noise_scale, n_samples)
-        self._variances = margins.variances
-        least = np.maximum(_FEW / n_samples, _CLEAR * np.sqrt(margins.variances))
-        self._kept = [_kept(*of_one) for of_one in zip(margins.shares, least, strict=True)]
-        ends = np.cumsum([len(kept) for kept in self._kept])
-        self._places = np.split(np.arange(ends[-1]), ends[:-1])
-        self._mean = np.concatenate([shares[kept] for shares, kept in zip(margins.shares, self._kept, strict=True)])
-        self._read(tables, margins.shares, n_samples, max(_FLOOR * noise_scale, _LEAST) / n_samples)
-
-    def _read(self, tables, shares, n, floor):
-        """The covariance of all parts that count, and the law of each column and of each two of them."""
-        self._laws = {(i,): _merged(shares[i], kept, 0) for i, kept in enumerate(self._kept)}
-        second = np.diag(self._mean)
-        for (i, j), counts in tables.items():
-            table = with_margins(counts / n, shares[i], shares[j])
-            second[np.ix_(self._places[i], self._places[j])] = table[np.ix_(self._kept[i], self._kept[j])]
-            table = np.maximum(_merged(_merged(table, self._kept[i], 0), self._kept[j], 1), floor)
-            self._laws[i, j] = scaled_to_margins(table, self._laws[i,], self._laws[j,])
-        second = np.triu(second) + np.triu(second, 1).T
-        self._covariance = second - np.outer(self._mean, self._mean)
-        self._regular = _positive(self._covariance) if self._variance > 0 else self._covariance
+        self._cut = cut
 
     def p_value(self, i, j, given):
         """The chance of so much dependence or more, if columns i and j are independent given others.
@@ -88,146 +67,106 @@ class TableTests:
         Returns
         -------
         float
-            1 where a column has fewer than two parts that count. 0 where `given` determines one of the columns: that
-            makes it independent of all others, and tells nothing of causes.
+            1 where a column has one part, as all others are then independent of it. 0 where `given` determines one of
+            the columns: that makes it independent of all others, and tells nothing of causes. NaN where a law would
+            have too many cells, so that there is no test.
         """
-        a, b = len(self._kept[i]), len(self._kept[j])
-        if min(a, b) == 0:
+        sizes = self._known.sizes
+        if min(sizes[i], sizes[j]) == 1:
             return 1.0
-        weights = self._weights(i, j, given)
-        linear = self._left_by_linear_models(weights)
-        variances = self._regular[self._places[i], self._places[i]], self._regular[self._places[j], self._places[j]]
-        explained, left, sampling = self._explained(i, j, given, linear)
-        if any((part < _DETERMINED * whole).all() for part, whole in zip(left, variances, strict=True)):
-            return 0.0
-        sampling = sampling + _LINEAR * _kron(linear[:a, :a], linear[a:, a:])
-        inverse = np.linalg.inv(sampling / self._n_independent + self._of_noise(weights, i, j))
-        dependence = (self._covariance[np.ix_(self._places[i], self._places[j])] - explained).ravel()
-        statistic = dependence @ inverse @ dependence
-        if len(given) < 2:
-            return float(stats.chi2.sf(statistic, a * b))
-        missed = _EXPLAINED**2 * (explained.ravel() @ inverse @ explained.ravel())
-        return float(stats.ncx2.sf(statistic, a * b, missed))
-
-    # --- What columns explain --------------------------------------------------------------------------------------
-
-    def _explained(self, i, j, given, linear):
-        """Covariance of columns i and j that `given` explains; variances it leaves; covariance of the sampling error.
-
-        The last is that of the mean product of what is left of both columns, times the number of records.
-        """
-        a, b = len(self._kept[i]), len(self._kept[j])
-        if (max(a, b) + 1) * math.prod(len(self._kept[k]) + 1 for k in given) > _MOST_CELLS:
-            explained = self._covariance[np.ix_(self._places[i], self._places[j])] - linear[:a, a:]
-            left = linear.diagonal()
-            return explained, (left[:a], left[a:]), _kron(linear[:a, :a], linear[a:, a:])
-        of_i, of_j = (self._law((column, *given)).reshape(size + 1, -1) for column, size in ((i, a), (j, b)))
+        if max(self._laws.n_cells((column, *given)) for column in (i, j)) > _MOST_CELLS:
+            return math.nan
+        of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
-        of_i, of_j = (law[:-1] / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
-        explained = (strata * of_i) @ of_j.T - np.outer(self._mean[self._places[i]], self._mean[self._places[j]])
-        within_i, within_j = _within(of_i), _within(of_j)
-        products = (strata * within_i.reshape(a * a, -1)) @ within_j.reshape(b * b, -1).T
-        sampling = products.reshape(a, a, b, b).transpose(0, 2, 1, 3).reshape(a * b, a * b)
-        left = [np.einsum("aas,s->a", within, strata) for within in (within_i, within_j)]
-        return explained, left, sampling
-
-    def _fitted_law(self, columns):
-        """The law of a column (first) and of others, in increasing order; one part is all that do not count."""
-        if columns in self._laws:
-            return self._laws[columns]
-        if len(columns) == 2:
-            return self._laws[columns[::-1]].T
-        shape = tuple(len(self._kept[column]) + 1 for column in columns)
-        return law_of_pairs(shape, lambda a, b: self._law((columns[a], columns[b])))
-
-    # --- What the noise does ---------------------------------------------------------------------------------------
-
-    def _weights(self, i, j, given):
-        """What is left of columns i and j by linear models, as weights of the parts of each column.
-
-        Returns
-        -------
-        dict of int to ndarray of shape (n_kept, n_kept[i] + n_kept[j])
-        """
-        a, b = len(self._kept[i]), len(self._kept[j])
-        weights = {i: np.eye(a, a + b), j: np.eye(b, a + b, a)}
-        others = [k for k in given if len(self._kept[k])]
-        if others:
-            places = np.concatenate([self._places[k] for k in others])
-            both = np.concatenate([self._places[i], self._places[j]])
-            slopes = np.linalg.solve(self._regular[np.ix_(places, places)], self._regular[np.ix_(places, both)])
-            ends = np.cumsum([len(self._kept[k]) for k in others])[:-1]
-            weights |= dict(zip(others, np.split(-slopes, ends), strict=True))
-        return weights
-
-    def _left_by_linear_models(self, weights):
-        places = np.concatenate([self._places[k] for k in weights])
-        stacked = np.concatenate(list(weights.values()))
-        return stacked.T @ self._regular[np.ix_(places, places)] @ stacked
-
-    def _of_noise(self, weights, i, j):
-        """Covariance of what the noise adds to the covariance left, to first order."""
-        a, b = len(self._kept[i]), len(self._kept[j])
-        if self._variance == 0:
+        within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
+        if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
             return 0.0
-        # A table's noise with sums of zero in rows and columns is independent of that of other tables, and of margins.
-        each = np.array([weight.T @ _centred(weight, self._sizes[k]) for k, weight in weights.items()])
-        of_i, of_j, across = each[:, :a, :a], each[:, a:, a:], each[:, :a, a:]
-        noise = _kron(of_i.sum(axis=0), of_j.sum(axis=0)) - np.einsum("kax,kby->abxy", of_i, of_j).reshape(a * b, -1)
-        both = across.sum(axis=0)
-        noise += (np.einsum("ay,xb->abxy", both, both) - np.einsum("kay,kxb->abxy", across, across)).reshape(a * b, -1)
-        # A share that is too large by 1 adds 1 / size to each cell of its row, and the product of means is taken off.
-        beside = sum((1 / self._sizes[k] - self._mean[self._places[k]]) @ weight for k, weight in weights.items())
-        return self._variance * noise + sum(self._of_margin(k, weight, a, beside) for k, weight in weights.items())
+        a, b = sizes[i] - 1, sizes[j] - 1  # the last part is what is left of all
+        explained = ((strata * within_i) @ within_j.T)[:a, :b].ravel()
+        dependence = self._shares(i, j)[:a, :b].ravel() - explained
+        sampling = self._sampling(within_i[:a], within_j[:b], strata)
+        noise = self._noise(i, j, given, within_i, within_j)
+        inverse = np.linalg.inv(sampling + noise + _NO_NOISE * np.eye(a * b))
+        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
+        statistic, degrees = dependence @ inverse @ dependence / stretch, a * b / stretch
+        missed = self._may_be_missed(i, j, given)
+        if missed == 0:
+            return float(stats.chi2.sf(statistic, degrees))
+        together = explained - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
+        return float(stats.ncx2.sf(statistic, degrees, missed**2 * (together @ inverse @ together) / stretch))
 
-    def _of_margin(self, k, weight, a, beside):
-        """Covariance of what the noise on the shares of column k adds."""
-        beside = beside - weight.sum(axis=0) / self._sizes[k]  # there is no table of a column with itself
-        of_i, of_j = weight[:, :a], weight[:, a:]
-        moves = (
-            of_i[:, :, None] * of_j[:, None, :]
-            + of_i[:, :, None] * beside[None, None, a:]
-            + beside[None, :a, None] * of_j[:, None, :]
-        ).reshape(len(of_i), -1)
-        return self._variances[k] * (moves.T @ _centred(moves, self._sizes[k]))
+    def is_exact(self, i, j, given):
+        """Whether tables tell what the columns in `given` do together to i, and to j."""
+        return all(self._known.knows(tuple(sorted((column, *given)))) for column in (i, j))
+
+    def _shares(self, i, j):
+        """Shares of records with each two parts, of least squares: not cut off at 0, so that noise has a mean of 0."""
+        shares = self._known.table((min(i, j), max(i, j))) / self._known.n
+        return shares if i < j else shares.T
+
+    def _may_be_missed(self, i, j, given):
+        """Which share of the covariance that `given` explains the tables may not tell of."""
+        if not given:
+            return 0.0
+        of_parts = _CUT if self._cut.intersection(given) else 0.0
+        if self.is_exact(i, j, given):
+            return of_parts
+        threes = [three for column in (i, j) for three in combinations(sorted((column, *given)), 3)]
+        return max(of_parts, _OF_FOUR if all(map(self._known.knows, threes)) else _OF_THREE)
+
+    # --- The null law --------------------------------------------------------------------------------------------
+
+    def _sampling(self, within_i, within_j, strata):
+        """Covariance of the error of sampling, of columns that are independent in each stratum, given their margins."""
+        a, b = len(within_i), len(within_j)
+        records = self._n_independent * strata
+        scaled = strata * records / np.maximum(records - 1, 1)  # of a table with these margins (hypergeometric)
+        of_i, of_j = _covariances(within_i).reshape(a * a, -1), _covariances(within_j).reshape(b * b, -1)
+        products = ((scaled * of_i) @ of_j.T).reshape(a, a, b, b)
+        return products.transpose(0, 2, 1, 3).reshape(a * b, a * b) / self._n_independent
+
+    def _noise(self, i, j, given, within_i, within_j):
+        """Covariance of what the noise adds, to first order."""
+        n_i, n_j, n_sums = len(within_i), len(within_j), (len(within_i) - 1) * (len(within_j) - 1)
+        strata = [self._known.sizes[column] for column in given]
+        one_i, one_j = np.eye(n_i)[:-1], np.eye(n_j)[:-1]
+        weights = [
+            ((i, j), np.einsum("ax,by->abxy", one_i, one_j).reshape(n_sums, n_i, n_j)),
+            ((i, *given), -np.einsum("ax,bs->abxs", one_i, within_j[:-1]).reshape(n_sums, n_i, *strata)),
+            ((j, *given), -np.einsum("by,as->abys", one_j, within_i[:-1]).reshape(n_sums, n_j, *strata)),
+        ]
+        if given:
+            both = np.einsum("as,bs->abs", within_i[:-1], within_j[:-1])
+            weights.append((given, both.reshape(n_sums, *strata)))
+        return self._known.noise_of(weights) / self._known.n**2
+
+    def _stretch(self, of_i, of_j, of_sampling):
+        """How much more the statistic varies than a chi-squared law, as rare parts have few records.
+
+        Its mean is that of the law. Its variance is larger by the fourth moments of both columns (``private_pc.md``),
+        as far as the error of sampling counts beside the noise.
+        """
+        degrees = (len(of_i) - 1) * (len(of_j) - 1)
+        excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
+        return 1 + max(excess, 0.0) * of_sampling**2 / (2 * degrees)
 
 
-def _centred(weights, size):
-    """Weights of the parts that are kept, of `size`, times the covariance of noise of variance 1 whose sum is 0."""
-    return weights - weights.sum(axis=0) / size
+def _is_determined(law, within, strata):
+    """Whether hardly anything of the variance of any part is left in the strata."""
+    whole = law.sum(axis=1) * (1 - law.sum(axis=1))
+    left = (strata * within * (1 - within)).sum(axis=1)
+    return bool((left < _DETERMINED * whole).all())
 
 
-def _kron(a, b):
-    """As of numpy, which takes longer for small matrices."""
-    return np.einsum("ax,by->abxy", a, b).reshape(len(a) * len(b), -1)
-
-
-def _kept(shares, least):
-    """The parts that count, apart from the largest: the others are what is left of all."""
-    kept = np.flatnonzero(shares >= least)
-    return kept[kept != np.argmax(shares)]
-
-
-def _merged(shares, kept, axis):
-    """The shares of the parts that are kept, and last of the others together."""
-    rest = np.delete(shares, kept, axis=axis).sum(axis=axis, keepdims=True)
-    return np.concatenate([shares.take(kept, axis=axis), rest], axis=axis)
-
-
-def _within(conditional):
+def _covariances(within):
     """Covariance of indicators of parts in each stratum: (n_parts, n_parts, n_strata), of probabilities of each."""
-    within = -conditional[:, None] * conditional[None]
-    diagonal = np.arange(len(conditional))
-    within[diagonal, diagonal] += conditional
-    return within
+    covariances = -within[:, None] * within[None]
+    diagonal = np.arange(len(within))
+    covariances[diagonal, diagonal] += within
+    return covariances
 
 
-def _positive(covariance):
-    """The covariance with eigenvalues of its correlations cut off below."""
-    root = np.sqrt(covariance.diagonal())
-    values, vectors = np.linalg.eigh(covariance / np.outer(root, root))
-    if len(values) == 0 or values[0] >= _LEAST_EIGENVALUE:
-        return covariance
-    cut = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
-    root = root / np.sqrt(cut.diagonal())
-    return cut * np.outer(root, root)
+def _excess(shares):
+    """Of indicators of parts, whitened: the mean of the fourth power of their norm, less that of a normal law."""
+    k = len(shares)
+    return float((1 / np.maximum(shares, _TINY)).sum()) - k * k - 2 * k + 2

@@ -8,41 +8,41 @@ import warnings
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skdpmic.causal.correlation_tests import FEW_TIES
 from skdpmic.correlation.matrices import known_shares
 from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, is_frame
 
-_FEW_TIES = 0.99  # of pairs are untied: from about 0.97 down, chains of 20,000 records get edges that are not there
-
 _ASSUMED = (
-    "A table of numbers is tested by Kendall's correlations, on the assumption that values hardly ever repeat. Where "
-    "they often do, edges appear that are not there: columns that are independent given such a column do not look so."
+    "Without bounds, a table of numbers is tested by Kendall's correlations, on the assumption that values hardly ever "
+    "repeat. Where they do, no test given another column is made of such a column: its edges stay, and their p_values_ "
+    "are NaN."
 )
 _WAY_ROUND = (
-    "Give the public labels of all columns in categories; columns of many values can be cut at public edges first, "
-    "as numpy.digitize does, and the numbers of the parts be the labels."
+    "Give bounds, the public ranges of all columns, or categories, the public labels of some: they are then tested by "
+    "tables of their parts."
 )
 
 
 def declared_to_repeat(X):
-    """The numbers of the columns of a table whose types say that values repeat: booleans, integers and categories."""
+    """The numbers of the columns of a table whose types say that values repeat: integers and categories."""
     if is_frame(X):
         schema = as_frame(X).head(0)
         return [j for j in range(schema.shape[1]) if _repeats(schema[:, j].dtype)]
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biu":
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
         return list(range(X.shape[1]))
     return []
 
 
 def _repeats(dtype):
-    return dtype.is_integer() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)
+    return dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)
 
 
 def warn_about_declared_ties(columns, names, stacklevel):
     """Warn, before the charge, of columns from :func:`declared_to_repeat`."""
     if columns:
         warnings.warn(
-            f"the types of {listed(columns, names)} are boolean, integer or categorical, so values may repeat. "
+            f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
             f"{_ASSUMED} {_WAY_ROUND} Integers that hardly repeat may be given as floats, which are not warned of.",
             stacklevel=stacklevel + 1,
         )
@@ -51,10 +51,10 @@ def warn_about_declared_ties(columns, names, stacklevel):
 def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *, but):
     """Warn, after the release, of columns of whose pairs many are tied, as the noisy shares show; not of some."""
     shares = known_shares(untied_fraction, min(noise_scale, 1.0))
-    columns = [j for j in np.flatnonzero(shares < _FEW_TIES).tolist() if j not in but]
+    columns = [j for j in np.flatnonzero(shares < FEW_TIES).tolist() if j not in but]
     if columns:
         warnings.warn(
-            f"untied_fraction_ of {listed(columns, names)} is below {_FEW_TIES:g}: values repeat there. {_ASSUMED} "
+            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat there. {_ASSUMED} "
             f"{_WAY_ROUND} That is a release of its own; this one is paid for, and kept.",
             stacklevel=stacklevel + 1,
         )

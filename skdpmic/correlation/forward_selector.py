@@ -85,7 +85,7 @@ class PrivateForwardSelector(
         for a high value.
     correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         Kendall's correlations of the features and, last, the target: the correlation matrix that is nearest to
-        `noisy_correlation_`.
+        `noisy_correlation_` cut to [-1, 1].
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
     untied_fraction_ : ndarray of shape (n_features + 1,)

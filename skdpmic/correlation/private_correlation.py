@@ -70,11 +70,12 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     Attributes
     ----------
     correlation_ : ndarray or dataframe of shape (n_features, n_features)
-        The correlation matrix that is nearest to `noisy_correlation_` cut to [-1, 1]: positive semidefinite, with a
-        diagonal of ones, as the matrix of the data is. It is therefore never farther from that matrix than the noisy
-        one, by the sum of squares. (Where noise takes entries beyond [-1, 1], the nearest to the matrix that is not cut
-        may be another.) For a dataframe, it is a dataframe of the same library with the names of the columns, which are
-        also the index in pandas; in libraries without an index, the rows are in the order of the columns.
+        `noisy_correlation_` cut to [-1, 1], and then the correlation matrix that is nearest to that: positive
+        semidefinite, with a diagonal of ones, as the matrix of the data is. So the sum of the squares of its errors,
+        over all entries, is never above that of `noisy_correlation_`; the error of a single entry, or the largest one,
+        may be. Where noise takes entries beyond [-1, 1], the correlation matrix that is nearest to `noisy_correlation_`
+        itself may be another. For a dataframe, it is a dataframe of the same library with the names of the columns,
+        which are also the index in pandas; in libraries without an index, the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
         What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
     untied_fraction_ : ndarray of shape (n_features,)

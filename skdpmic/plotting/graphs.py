@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _SUREST, _SURE = 1e-4, 1e-2  # of alpha: p-values up to which an edge is drawn thicker
-_WIDTHS = (2.6, 1.4, 1.4)
-_STYLES = ("solid", "solid", (0, (3, 2)))
+_WIDTHS = (2.6, 1.4, 1.4, 1.4)
+_STYLES = ("solid", "solid", (0, (3, 2)), (0, (1, 2)))
+_UNTESTED = 3
 
 
 @dataclass(eq=False, repr=False)
@@ -35,7 +36,8 @@ class GraphDisplay(Display):
     marks : array-like of bool of shape (n_features, n_features)
         ``marks[i, j]`` for an arrow from i to j; for a line, ``marks[j, i]`` as well.
     p_values : array-like of shape (n_features, n_features), default=None
-        The largest p-value of the tests of each two columns, which says how sure an edge is; None draws all alike.
+        The largest p-value of the tests of each two columns, which says how sure an edge is, or NaN if a test could not
+        be made; None draws all alike.
     alpha : float, default=0.01
         What the p-values of edges do not exceed.
     feature_names : sequence of str, default=None
@@ -190,11 +192,11 @@ class GraphDisplay(Display):
         self._explain_edges(ax, said)
 
     def _sureness(self, marks):
-        """0 of the surest edges, 2 of the least sure ones."""
+        """0 of the surest edges, 2 of the least sure ones, 3 of those that a test could not be made of."""
         if self.p_values is None:
             return np.zeros(marks.shape, dtype=np.int64)
         p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha
-        return np.searchsorted([_SUREST, _SURE], p_values, side="left")
+        return np.where(np.isnan(p_values), _UNTESTED, np.searchsorted([_SUREST, _SURE], p_values, side="left"))
 
     def _explain_edges(self, ax, said):
         for is_line, label in ((False, "cause to effect"), (True, "direction not known")):
@@ -203,7 +205,8 @@ class GraphDisplay(Display):
                 ax.plot([], [], color=colour, marker=marker, linewidth=1.4, label=label)
         if self.p_values is None:
             return
-        for degree, share in enumerate((_SUREST, _SURE, 1.0)):
+        labels = [f"p ≤ {share * self.alpha:.3g} in all tests" for share in (_SUREST, _SURE, 1.0)]
+        for degree, label in enumerate([*labels, "a test could not be made"]):
             if degree in {of_edge for _, of_edge in said}:
                 style = {"linewidth": _WIDTHS[degree], "linestyle": _STYLES[degree], "color": ink_of(ax), "alpha": 0.6}
-                ax.plot([], [], **style, label=f"p ≤ {share * self.alpha:.3g} in all tests")
+                ax.plot([], [], **style, label=label)

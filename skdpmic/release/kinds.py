@@ -305,6 +305,8 @@ class JointFeatures(BestFeatures):
 def _scores(records, measure, n_jobs, random_bytes, left_out=()):
     """Scores without noise, of shape (n_features,), less those left out."""
     scorer = records.scorer(measure, random_bytes)
+    if hasattr(scorer, "score_numbered"):
+        return np.array(records.map_features(scorer.score_numbered, n_jobs, left_out, takes_numbers=True))
     return np.array(records.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
 

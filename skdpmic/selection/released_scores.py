@@ -1,5 +1,7 @@
 """What follows from published scores: intervals and p-values, from the known law of the noise."""
 
+import math
+
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import shown_scores
@@ -10,6 +12,8 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import Grids, PrivateScoring
 from skdpmic.statistics.null_laws.null_model import NullModel
+
+LEARN = "learn"  # as target_shares
 
 
 class PrivateScores(IncrementalFitMixin, PrivateScoring):
@@ -36,7 +40,34 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
         self._described = records.description if measure.n_parts is not None else None
-        self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape)
+        knows_ties = self._has_no_noise() and self._statistic().tests_by_ties
+        is_untied = measure.are_untied(records, self.n_jobs) if knows_ties else False
+        self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape, is_untied)
+
+    def _has_no_noise(self):
+        return self.epsilon == math.inf
+
+    # --- What p-values by ranks know of two classes ----------------------------------------------------------
+
+    def _tests_by_classes(self):
+        return self._statistic().tests_by_ties and self.classes is not None
+
+    def _learns_target(self):
+        if not self._tests_by_classes():
+            return super()._learns_target()
+        return self._is_told_to_learn() or (self.target_shares is None and self._has_no_noise())
+
+    def _is_told_to_learn(self):
+        return isinstance(self.target_shares, str) and self.target_shares == LEARN
+
+    def _told(self, measure):
+        return measure if self._is_told_to_learn() else super()._told(measure)
+
+    def _check_told(self, statistic):
+        if not self._tests_by_classes():
+            super()._check_told(statistic)
+        elif not self._is_told_to_learn():
+            self._shares()
 
     _shown = shown_scores
 
@@ -111,7 +142,9 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
             "distance_correlation" it is exact but for the simulation; above 10,000 and 2,000 records, respectively,
             only that many are simulated, and their scores scaled to the standard deviation for all records. With the
             other statistics it is an upper bound, as their law depends on how the values are spread, or on ties: close
-            where noise is stronger than chance, and too large where it is not (``docs/how_to/significance.md``).
+            where noise is stronger than chance, and too large where it is not. With "kendall" and "spearman" it knows
+            of the shares of two classes what `target_shares` says; of columns in which nearly all values are equal it
+            is too large by orders of magnitude (``docs/how_to/significance.md``).
 
         Raises
         ------

@@ -40,7 +40,7 @@ class DPMICScorerParameters:
     categories: Categories | None = None
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
-    target_shares: ColumnLike | None = None
+    target_shares: ColumnLike | Literal["learn"] | None = None
     mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
     B: float | Auto = "auto"
     c: float | Auto = "auto"
@@ -93,11 +93,14 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
-    target_shares : array-like, default=None
+    target_shares : array-like or "learn", default=None
         What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
         None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
-        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
+        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and
+        "spearman", of two classes: their shares of the records, or of the population that these were drawn from.
+        Scores do not depend on them, but p-values, which are smaller the rarer a class is, hold only if they are right.
+        "learn" spends 15% of the budget on them, for that; None, nothing, except where epsilon is infinite.
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added: "laplace" splits epsilon evenly over the features; "k-norm" draws the noise on all scores
         together, uniform in a cube of random size, so it adds less than half of that at 10 features and more, for the
@@ -161,7 +164,8 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with more than four classes.
+        `target_shares_interval` tells how far off they may be. Not with more than four classes. With "kendall" and
+        "spearman", where `target_shares` says so.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.

@@ -127,6 +127,11 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         """The measure, with what is public about the target's margin."""
         return measure if self.target_shares is None else measure.knowing(self._shares())
 
+    def _check_told(self, statistic):
+        """Raise unless `target_shares`, which are given, are of use."""
+        check_of_target(statistic)
+        self._shares()
+
     def _shares(self):
         return check_target_shares(self.target_shares, self.classes)
 
@@ -160,8 +165,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def _check_parameters(self):
         statistic = self._statistic()  # raises, if there is none of that name
         if self.target_shares is not None:
-            check_of_target(statistic)
-            self._shares()
+            self._check_told(statistic)
         check_takes_weights(statistic, self.max_weight)
         super()._check_parameters()
 

@@ -29,7 +29,7 @@ class DPMICSelectorParameters:
     categories: Categories | None = None
     target_bounds: Range | FromData | None = None
     classes: ColumnLike | None = None
-    target_shares: ColumnLike | None = None
+    target_shares: ColumnLike | Literal["learn"] | None = None
     threshold: float | None = None
     fdr: float | None = None
     mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace"
@@ -88,11 +88,14 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
         All labels that a discrete target can have, in any order, or "data".
-    target_shares : array-like, default=None
+    target_shares : array-like or "learn", default=None
         What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
         order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
         None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
-        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
+        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and
+        "spearman", of two classes: their shares of the records, or of the population that these were drawn from.
+        Scores do not depend on them, but p-values, which are smaller the rarer a class is, hold only if they are right.
+        "learn" spends 15% of the budget on them, for that; None, nothing, except where epsilon is infinite.
     threshold : float, default=None
         If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`.
     fdr : float, default=None
@@ -158,7 +161,8 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
         either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with more than four classes.
+        `target_shares_interval` tells how far off they may be. Not with more than four classes. With "kendall" and
+        "spearman", where `target_shares` says so.
     target_cut_ : float, datetime64 or timedelta64
         Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
         is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
@@ -226,7 +230,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     def _check_fdr(self):
         if self.fdr is None:
             return
-        if self.target_shares is not None:
+        if self.target_shares is not None and not self._tests_by_classes():
             raise ValueError(f"fdr must be None with target_shares, whose errors nobody knows, got {self.fdr!r}.")
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
@@ -274,6 +278,6 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
             p_values = self.p_values()
         except AttributeError as error:
             raise ValueError(f"fdr must be None after this fit, got {self.fdr!r}: {error}") from None
-        learnt = self._margin is not None  # a share of the target, whose error all scores have in common
-        method = "bh" if self._noise.is_independent and not learnt else "by"
+        has_common_error = self._null_model.measure.has_common_error
+        method = "bh" if self._noise.is_independent and not has_common_error else "by"
         return stats.false_discovery_control(p_values, method=method) <= self.fdr

@@ -18,6 +18,7 @@ class Statistic:
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
     takes_copies_for_dependence = False  # of several equal rows of a person
     takes_weights = False  # its measure has `of_weights`, for records that do not all count alike
+    tests_by_ties = False  # p-values are smaller where shares of two classes are known, or that nothing is tied
 
     @staticmethod
     def learns_target(n_classes):
@@ -40,6 +41,7 @@ class Measure(ABC):
     """
 
     n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
+    has_common_error = False  # whether all scores hang on what was learnt of the target, right or wrong
     chance_factor = 1.0  # by which chance does less than for records that all count alike
 
     def knowing_all_of(self, target):

@@ -36,7 +36,7 @@ class Columns:
         return (make() for make in self._makers)
 
 
-def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT, of_block=None):
+def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT, of_block=None, takes_numbers=False):
     """``function(column, scale)`` of each feature that is not left out.
 
     Parameters
@@ -51,6 +51,8 @@ def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT
     progress : Progress, default=SILENT
     of_block : callable, default=None
         ``of_block(columns, scales)``, a list: the function of several columns at once, where that takes less time.
+    takes_numbers : bool, default=False
+        Whether the function is ``function(column, scale, number)``, of features numbered from 0.
 
     Returns
     -------
@@ -58,6 +60,8 @@ def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT
         In order, whatever `n_jobs` is.
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
+    if takes_numbers:
+        function, scales = partial(_of_numbered, function), list(enumerate(scales))
     function = of_block or partial(_one_by_one, function)
     if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
         results = (
@@ -97,6 +101,11 @@ def _each(function, columns, scales):
     for some in _near_memory(columns):
         yield from function(some, scales[first : first + len(some)])
         first += len(some)
+
+
+def _of_numbered(function, column, numbered_scale):
+    number, scale = numbered_scale
+    return function(column, scale, number)
 
 
 def _one_by_one(function, columns, scales):

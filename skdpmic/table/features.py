@@ -55,26 +55,21 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     return [axes[j] for j in range(n_features)]
 
 
-def axes_of_one_kind(categories, n_features, names, declared):
-    """The axis of each feature: labels of all, or an order of all.
+def axes_without_ranges(categories, n_features, names, declared):
+    """The axis of each feature where no ranges are known: labels of all, or an order of all.
 
-    Booleans are of either kind: labels beside labels, or alone; 0 and 1 beside numbers. Parameters as those of
-    :func:`feature_axes`.
+    Parameters as those of :func:`feature_axes`.
     """
-    axes = feature_axes(None, categories, n_features, names, declared, needs_ranges=False)
-    in_order = [j for j, axis in enumerate(axes) if isinstance(axis, Order)]
-    if all(j in declared for j in in_order):
-        return [Labels(declared[j]) if j in in_order else axis for j, axis in enumerate(axes)]
-    if len(in_order) == n_features:
-        return axes
-    labelled = [j for j in range(n_features) if j not in in_order]
-    unlabelled = [j for j in in_order if j not in declared]
-    raise ValueError(
-        f"X must have labels in all columns or in none, got labels in {listed(labelled, names)} and none in "
-        f"{listed(unlabelled, names)}. Cut the latter at public edges, as numpy.digitize does, and give the numbers of "
-        "the parts in categories; or leave the former out; or, if their labels are in an order, give their places in "
-        "it as numbers."
-    )
+    axes = feature_axes(None, categories, n_features, names, needs_ranges=False)
+    axes = [Labels(declared[j]) if isinstance(axis, Order) and j in declared else axis for j, axis in enumerate(axes)]
+    labelled = [j for j, axis in enumerate(axes) if isinstance(axis, Labels)]
+    if labelled and len(labelled) < n_features:
+        others = [j for j in range(n_features) if j not in labelled]
+        raise ValueError(
+            f"bounds must have an entry for every feature without labels, as {listed(labelled, names)} have labels, "
+            f"got none for {listed(others, names)}. Beside labels, numbers are cut into parts in their public ranges."
+        )
+    return axes
 
 
 def _numeric_axes(bounds, n_features, names):

@@ -10,7 +10,7 @@ from skdpmic.table.axes import Labels, Order, Range, Unread
 from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.features import axes_of_one_kind
+from skdpmic.table.features import axes_without_ranges
 from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import Records
@@ -50,8 +50,8 @@ def read_features(table, facts):
     return Records(columns, [axis.scale for axis in axes], None)
 
 
-def read_features_of_one_kind(table, facts, X):
-    """The records of a table without a target, whose columns all have labels, or all an order.
+def read_labels_or_numbers(table, facts, X):
+    """The records of a table without a target: numbers of which nothing is public, or columns that have public parts.
 
     Parameters
     ----------
@@ -63,12 +63,13 @@ def read_features_of_one_kind(table, facts, X):
     Returns
     -------
     Records
-        The scales are all :class:`skdpmic.table.nominal.Nominal`, or all None.
+        The scales are all None; or each is a range, or :class:`skdpmic.table.nominal.Nominal`.
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         declared = dict.fromkeys(range(table.n_features), values.declared_labels(X))
-    axes = axes_of_one_kind(facts.categories, table.n_features, table.names_as_text(), declared)
+    columns = table.n_features, table.names_as_text(), declared
+    axes = axes_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.axes(*columns)
     columns, axes = read_columns(table, axes)
     return Records(columns, [axis.scale for axis in axes], None)
 

@@ -78,11 +78,15 @@ class Records(NamedTuple):
         bounds = None if self.n_classes else self.target.bounds
         return measure.learnt(measure.target_counts(self.target), self.n_samples, bounds, epsilon, random_bytes)
 
-    def map_features(self, function, n_jobs, left_out=(), of_block=None):
-        """``function(column, scale)`` of each feature that is not left out; `of_block` is the same of several."""
+    def map_features(self, function, n_jobs, left_out=(), of_block=None, takes_numbers=False):
+        """``function(column, scale)`` of each feature that is not left out; `of_block` is the same of several.
+
+        With `takes_numbers` it is ``function(column, scale, number)``.
+        """
         if self.rows is not None:
             function, of_block = partial(_of_rows, function, self.rows), None
-        return map_features(function, self.columns, self.scales, n_jobs, left_out, self.progress, of_block)
+        given = (self.columns, self.scales, n_jobs, left_out, self.progress, of_block, takes_numbers)
+        return map_features(function, *given)
 
     def scorer(self, measure, random_bytes):
         """What scores features by a measure; where it breaks ties at random, random bytes tell how."""
@@ -100,5 +104,5 @@ class Records(NamedTuple):
         return table.counter(self.target)
 
 
-def _of_rows(function, rows, column, scale):
-    return function(column[rows], scale)
+def _of_rows(function, rows, column, *public):
+    return function(column[rows], *public)

@@ -1,7 +1,7 @@
-"""Distance correlation of a reported column and a target, squared, and its variance.
+"""Distance correlation of the parts of a reported column and a target, squared, and what is not known of it.
 
-First the distance covariance of weighted records, and the distances between the parts of a column, with its distance
-variance (``docs/theory/two_parties.md``, section 2).
+First the distance covariance of weighted records; then the distances between the parts of a column, with its distance
+variance; then the ratio (``docs/theory/two_parties.md``, section 2).
 """
 
 import math
@@ -14,9 +14,17 @@ from skdpmic.table.axes import Labels
 from skdpmic.two_party.response_tables import noise_variance
 
 _FEWEST = 5  # records, with one of which left out the equations still hold
+_AT_ONCE = 16  # parts, so that memory is for few numbers of each record
 _TO_MISSING = 0.5  # of a range of width 1: the least distance to all of it that distance covariance allows
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)  # exact for squares of quadratic functions
-_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+_NO_SPREAD = 1e-12  # what rounding makes of none
+_TOLD_APART = 2.0  # standard errors
+_MOST_OF_ONE = 0.15  # of the variance: where one record bears more, no normal law is near
+REFUSALS = {
+    "spread": "the reports do not show that values lie in more than one part: more people or a larger epsilon will, or "
+    "bounds in which values spread, such as (lower, upper, 'log') or knots",
+    "one record": f"one record bears more than {_MOST_OF_ONE:.0%} of the variance: more people will do, or "
+    "target_bounds, or the logarithm of the target",
+}
 
 
 class Numbers(NamedTuple):
@@ -84,21 +92,20 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
     -------
     Estimate
     """
-    n_parts = len(distances)
-    by_part = np.zeros((len(parts), n_parts))
-    by_part[np.arange(len(parts)), parts] = weights
     to_self = np.diag(distances)[parts]
-    a = (distances @ by_part.sum(axis=0))[parts] - to_self  # sum of a_ij over j
-    sums = target.sums(np.column_stack([by_part, weights * a]))
-    b, b_times_a = sums[:, :n_parts].sum(axis=1), sums[:, n_parts]
-    ab = (distances[parts] * sums[:, :n_parts]).sum(axis=1)  # sum of a_ij b_ij; a record is at no distance of itself
-    b_of_part = by_part.T @ b
-    a_times_b = (distances @ b_of_part)[parts] - to_self * b  # sum of a_ij b_j
+    a = (distances @ np.bincount(parts, weights, minlength=len(distances)))[parts] - to_self  # sum of a_ij over j
+    b_times_a = target.sums((weights * a)[:, np.newaxis])[:, 0]
+    b, ab = np.zeros(len(parts)), np.zeros(len(parts))  # sums of b_ij, and of a_ij b_ij; a record is at 0 of itself
+    for some in np.array_split(np.arange(len(distances)), -(-len(distances) // _AT_ONCE)):
+        sums = target.sums(weights[:, np.newaxis] * (parts[:, np.newaxis] == some))
+        b += sums.sum(axis=1)
+        ab += (distances[np.ix_(some, parts)].T * sums).sum(axis=1)
+    a_times_b = (distances @ np.bincount(parts, weights * b, minlength=len(distances)))[parts] - to_self * b
     n = weights.sum() if n is None else n
     estimate = _without_each(n, weights, ab, a, b, a_times_b, b_times_a)
     if noise_variance == 0:
         return estimate
-    each = np.zeros((len(parts), n_parts))
+    each = np.zeros((len(parts), len(distances)))
     each[np.arange(len(parts)), parts] = 1.0
     products = weights @ (distances[parts] * target.sums(each)).sum(axis=1) + to_self @ b
     of_both = to_self.sum() * (weights @ b) + 2 * (2 * a + to_self) @ b
@@ -135,12 +142,22 @@ def part_distances(column):
     Labels are all 1 apart.
     """
     if isinstance(column.axis, Labels):
-        return 1.0 - np.eye(column.n_parts)
-    centres = part_centres(column.n_equal)
+        return same_or_not(column.n_parts)
     distances = np.full((column.n_parts, column.n_parts), _TO_MISSING)
-    distances[: column.n_equal, : column.n_equal] = np.abs(centres[:, np.newaxis] - centres)
+    distances[: column.n_equal, : column.n_equal] = between_centres(column.n_equal)
     np.fill_diagonal(distances, 0.0)
     return distances
+
+
+def same_or_not(n):
+    """Distances of n labels, any two of which are 1 apart."""
+    return 1.0 - np.eye(n)
+
+
+def between_centres(n_equal):
+    """Distances of the centres of equal parts of a range of width 1."""
+    centres = part_centres(n_equal)
+    return np.abs(centres[:, np.newaxis] - centres)
 
 
 def part_centres(n_equal):
@@ -148,56 +165,79 @@ def part_centres(n_equal):
     return (np.arange(n_equal) + 0.5) / n_equal
 
 
-def part_variance(column, shares):
-    """Distance variance, squared, of a column whose parts have these shares.
-
-    Of a range, values are taken to be spread evenly within each part: then distance covariance, for which centres
-    will do, and this have nearly the ratio that they have without parts.
-    """
-    if isinstance(column.axis, Labels):
-        return discrete_variance(shares)
-    n = column.n_equal
-    return histogram_variance(shares[:n], shares[n:].sum())
-
-
-def discrete_variance(shares):
-    """Distance variance, squared, where any two different parts are 1 apart."""
-    squares = shares**2
-    return squares.sum() ** 2 + squares.sum() - 2 * (squares * shares).sum()
-
-
-def histogram_variance(shares, missing=0.0):
-    """Distance variance, squared, of a density that is constant on equal parts of a range of width 1.
+def variance_of_shares(shares, distances):
+    """Distance variance, squared, of columns whose parts have these shares, at these distances.
 
     Parameters
     ----------
-    shares : ndarray of shape (n_equal,)
-        Of the parts; with `missing`, of sum 1.
-    missing : float, default=0.0
-        Share of missing values, which are `_TO_MISSING` from all others.
+    shares : ndarray of shape (..., n_parts)
+        They may be negative, as what noise leaves of shares is.
+    distances : ndarray of shape (n_parts, n_parts)
+
+    Returns
+    -------
+    ndarray of shape (...,)
     """
-    n = len(shares)
-    centres, present = part_centres(n), shares.sum()
-    between = np.abs(centres[:, np.newaxis] - centres)
-    below = np.cumsum(shares) - shares
-    at_left_end = np.abs(np.arange(n)[:, np.newaxis] / n - centres) @ shares
-    rise = (2 * below - present)[:, np.newaxis] * _NODES + shares[:, np.newaxis] * _NODES**2
-    to_all = at_left_end[:, np.newaxis] + rise / n + _TO_MISSING * missing  # mean distance, within each part
-    mean_of_squares = shares @ (to_all**2 @ _WEIGHTS) + missing * (_TO_MISSING * present) ** 2
-    mean = shares @ (between + np.eye(n) / (3 * n)) @ shares + 2 * _TO_MISSING * missing * present
-    squared = shares @ (between**2 + 1 / (6 * n * n)) @ shares + 2 * _TO_MISSING**2 * missing * present
-    return squared - 2 * mean_of_squares + mean**2
+    to_all = shares @ distances
+    squares = (shares @ distances**2 * shares).sum(axis=-1)
+    return squares - 2 * (shares * to_all**2).sum(axis=-1) + (shares * to_all).sum(axis=-1) ** 2
+
+
+def curvature_of_variance(shares, distances):
+    """Its second derivatives by the shares of one column: (n_parts, n_parts)."""
+    to_all = distances @ shares
+    slope = to_all[:, np.newaxis] * distances
+    mixed = slope + slope.T + distances * shares @ distances
+    return 2 * distances**2 - 4 * mixed + 8 * np.outer(to_all, to_all) + 4 * (shares @ to_all) * distances
 
 
 class SquaredCorrelation(NamedTuple):
-    """An estimate of the square of a distance correlation."""
+    """An estimate of the square of a distance correlation: a covariance, divided by the spread of both columns."""
 
-    value: float  # negative where less is seen than chance shows
-    variance: float
     covariance: float  # unbiased
+    spread: float  # root of the product of both distance variances, each but for its bias
+    regular_spread: float  # the same of shares of which none is below 0: biased, but not small by chance
+    errors: np.ndarray  # (2, 2): variances of covariance and spread, and their covariance
+    largest_share: float  # of the variance, that one record alone bears
+
+    @property
+    def value(self):
+        """Negative where less is seen than chance shows; 0 where a column is constant."""
+        spread = self.spread if self._is_spread(_TOLD_APART) else self.regular_spread
+        return self.covariance / spread if spread > _NO_SPREAD else 0.0
+
+    def why_no_interval(self, z):
+        """One of the keys of `REFUSALS`, or None."""
+        if self.largest_share > _MOST_OF_ONE:
+            return "one record"
+        return None if self._is_spread(max(z, _TOLD_APART)) else "spread"
+
+    def interval(self, z):
+        """All r for which ``covariance - r * spread`` is at most z standard errors away from 0 (Fieller).
+
+        Above the estimate, the variance grows with r, as that of weak dependence does.
+        """
+        if self.why_no_interval(z):
+            return 0.0, 1.0
+        (of_covariance, of_both), (_, of_spread) = self.errors
+        a = self.spread**2 - z * z * of_spread  # above 0, as the spread is told from none
+        b = self.covariance * self.spread - z * z * of_both
+        c = self.covariance**2 - z * z * of_covariance
+        width = math.sqrt(max(b * b - a * c, 0.0))
+        return (b - width) / a, self._with_variance_of_upper((b + width) / a, z)
+
+    def _with_variance_of_upper(self, upper, z):
+        """The r for which ``r - value`` is as above, times the root of r by the value, or by a standard error."""
+        margin = max(upper - self.value, 1e-300)
+        slope = margin / math.sqrt(max(self.value, margin / z))
+        return (slope / 2 + math.sqrt(slope**2 / 4 + max(self.value, 0.0))) ** 2
+
+    def _is_spread(self, z):
+        """Whether the spread is more than z standard errors above 0."""
+        return self.spread > max(z * math.sqrt(self.errors[1, 1]), _NO_SPREAD)
 
 
-NOTHING = SquaredCorrelation(0.0, math.inf, 0.0)
+NOTHING = SquaredCorrelation(0.0, 0.0, 0.0, np.zeros((2, 2)), 1.0)
 
 
 def of_records(parts, target, column, inverse):
@@ -211,61 +251,78 @@ def of_records(parts, target, column, inverse):
     column : ReportedColumn
     inverse : ndarray of shape (n_parts, n_parts)
         Of the response matrix.
+
+    Returns
+    -------
+    SquaredCorrelation
+    float
+        The unbiased squared distance covariance, in the units of the target.
     """
     reported = parts >= 0
     if reported.sum() < _FEWEST:
-        return NOTHING
+        return NOTHING, 0.0
     weights, values = np.ones(reported.sum()), target.values[reported]
     of_target, unit = Classes(values), 1.0
     if target.n_classes is None:
         of_target, unit = _of_width_1(values, target.bounds)
     spread = distance_variance(of_target, weights)
-    found = _estimate(parts[reported], of_target, spread, weights, column, inverse, len(weights), 0.0)
-    return found._replace(covariance=found.covariance * unit)
+    found = _estimate(parts[reported], of_target, spread, weights, column, inverse, len(weights), 0.0, 0.0)
+    return found, found.covariance * unit
 
 
 def of_counts(counts, n, is_discrete, scale, column, inverse):
     """The estimate from counts of n reported parts and parts of the target, with noise of this scale."""
-    n_target = counts.shape[1]
     if n < _FEWEST:
-        return NOTHING
+        return NOTHING, 0.0
+    n_parts, n_target = counts.shape
     parts, of_target = (index.ravel() for index in np.indices(counts.shape))
-    variance_of = discrete_variance if is_discrete else histogram_variance
-    spread = _of_shares(variance_of, counts.sum(axis=0), of_target, np.eye(n_target))
+    distances = same_or_not(n_target) if is_discrete else between_centres(n_target)
     target = Classes(of_target) if is_discrete else Numbers(part_centres(n_target)[of_target])
+    of_noise, nothing = noise_variance(scale), np.eye(n_target)
+    spread, _ = unbiased_variance(counts.sum(axis=0), of_target, distances, nothing, n_parts * of_noise)
     weights = counts.ravel().astype(np.float64)
-    return _estimate(parts, target, spread, weights, column, inverse, n, noise_variance(scale))
+    found = _estimate(parts, target, spread, weights, column, inverse, n, of_noise, n_target * of_noise)
+    return found, found.covariance
 
 
-def _estimate(parts, target, spread, weights, column, inverse, n, of_noise):
-    distances = inverse.T @ part_distances(column) @ inverse
-    covariance = distance_covariance(parts, target, weights, distances, n, of_noise)
+def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_noise_on_parts):
+    distances = part_distances(column)
+    covariance = distance_covariance(parts, target, weights, inverse.T @ distances @ inverse, n, of_noise)
     counts = np.bincount(parts, weights, minlength=len(inverse))
-    own = _of_shares(lambda shares: part_variance(column, shares), counts, parts, inverse)
-    value = _ratio(covariance.value, own.value, spread.value)
-    without = _ratio(covariance.without, own.without, spread.without)
+    own, regular = unbiased_variance(counts, parts, distances, inverse, of_noise_on_parts)
+    without = np.array([covariance.without, _root(own.without, spread.without)])
     # The jackknife; noise on a count moves the estimate as so many records more or less would.
     counted = np.maximum(weights, 0.0)
-    bears = (without - (counted @ without) / max(counted.sum(), 1.0)) ** 2
-    return SquaredCorrelation(float(value), float((counted + of_noise) @ bears), float(covariance.value))
+    bears = without - (without @ counted / max(counted.sum(), 1.0))[:, np.newaxis]
+    errors = (counted + of_noise) * bears @ bears.T
+    of_both, of_regular = _root(own.value, spread.value), _root(regular, spread.value)
+    found = SquaredCorrelation(float(covariance.value), float(of_both), float(of_regular), errors, 0.0)
+    of_each = ([1.0, -found.value] @ bears) ** 2
+    of_all = of_each @ (counted + of_noise)
+    return found._replace(largest_share=float(of_each.max() / of_all) if of_all > 0 else 0.0)
 
 
-def _of_shares(variance_of, counts, parts, inverse):
-    """A distance variance from counts of parts, with and without a record of each of `parts`."""
-    without = [variance_of(_shares(row, inverse)) for row in counts - np.eye(len(counts))]
-    return Estimate(variance_of(_shares(counts, inverse)), np.array(without)[parts])
+def unbiased_variance(counts, parts, distances, inverse, of_noise):
+    """A distance variance, with and without a record of each of `parts`; and that of shares none of which is below 0.
+
+    `of_noise` is the variance of independent noise on each of the counts of parts.
+    """
+    n = counts.sum()
+    if n <= 1:
+        return Estimate(0.0, np.zeros(len(parts))), 0.0
+    reported = counts / n
+    shares = inverse @ reported
+    without = variance_of_shares((counts - np.eye(len(counts))) / (n - 1) @ inverse.T, distances)
+    draws = np.diag(np.maximum(reported, 0.0)) - np.outer(reported, reported)
+    moved = np.eye(len(counts)) - reported[:, np.newaxis]  # the shares by each count
+    errors = inverse @ (draws / n + of_noise * moved @ moved.T / n**2) @ inverse.T
+    bias = (curvature_of_variance(shares, distances) * errors).sum() / 2
+    estimate = Estimate(variance_of_shares(shares, distances) - bias, without[parts] - bias)
+    return estimate, variance_of_shares(nearest_shares(shares), distances)
 
 
-def _shares(counts, inverse):
-    total = counts.sum()
-    return nearest_shares(inverse @ (counts / total)) if total > 0 else np.full(len(counts), 1 / len(counts))
-
-
-def _ratio(covariance, own, spread):
-    """Zero where a column is constant."""
-    product = np.maximum(own, 0.0) * np.maximum(spread, 0.0)
-    varies = product > 1e-24
-    return np.where(varies, covariance / np.sqrt(np.where(varies, product, 1.0)), 0.0)
+def _root(own, spread):
+    return np.sqrt(np.maximum(own, 0.0) * np.maximum(spread, 0.0))
 
 
 def _of_width_1(values, bounds):

@@ -28,7 +28,8 @@ from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, in_memory, is_frame, note_columns, open_table
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, placed, to_arrow
+from skdpmic.two_party.reports import Reports, placed, to_arrow
+from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
 from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
@@ -67,10 +68,11 @@ class RandomizedResponse(
         Public ranges of numeric columns, as in :class:`DPMICScorer`; each is cut into equal parts, and values outside
         are in the outermost ones. They cannot be read from the data.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number. Each label is a part, and all other labels are one.
+        Public labels of nominal columns, by name or number, at most 254 a column. Each label is a part, and all other
+        labels are one.
     n_parts : int or "auto", default="auto"
-        Equal parts of the range of each numeric column, at least 2. "auto" is 4 where a report has a budget below 1.5,
-        6 below 3, and 8 from there on: more parts say more, and are reported less reliably.
+        Equal parts of the range of each numeric column, from 2 to 255. "auto" is 4 where a report has a budget below
+        1.5, 6 below 3, and 8 from there on: more parts say more, and are reported less reliably.
     columns_per_record : int or "auto", default="auto"
         How many columns each record reports, drawn with public coins, each with an equal share of epsilon; columns that
         it does not report are missing from its reports. "auto" is one for each 2.5 of epsilon, at least 1 and at most
@@ -273,9 +275,8 @@ class RandomizedResponse(
             ReportedColumn(str(name), axis, None if isinstance(axis, Labels) else n_parts, bool(self.allow_missing))
             for name, axis in zip(self.get_feature_names_out(), axes, strict=True)
         )
-        if any(column.n_parts > MOST_PARTS for column in columns):
-            raise ValueError(f"categories must be at most {MOST_PARTS - 2} labels of a column.")
         self._description = ReportsDescription(float(self.epsilon), k, columns)
+        self._description.check_sizes()
         self.n_parts_ = np.array([column.n_parts for column in columns])
         self.columns_per_record_ = k
         self.epsilon_per_column_ = float(self._description.epsilon_per_column)

@@ -47,7 +47,7 @@ def target_parts(target, n_parts):
 def count(parts, of_target, shape):
     """How many records are in each part of the reports and of the target; those that report nothing are in none."""
     reported = parts >= 0
-    cells = parts[reported] * shape[1] + of_target[reported]
+    cells = parts[reported].astype(np.int64) * shape[1] + of_target[reported]
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 

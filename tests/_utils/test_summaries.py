@@ -212,7 +212,7 @@ def test_edges_are_shown_with_their_direction_the_surest_first():
 def test_a_graph_of_labels_or_without_edges_says_so():
     table = RNG.random((5000, 3)) < 0.5
     shown = released(PrivatePC(alpha=1e-9).fit(table))
-    assert shown.facts["Released"] == "the two-way tables of 3 columns, from which the graph follows"
+    assert shown.facts["Released"] == "counts and tables of 3 columns, from which the graph follows"
     assert shown.facts["Noise"].endswith("on each count")
     assert shown.facts["Edges"] == "0, by tests with alpha = 1e-09"
     assert shown.rows == []

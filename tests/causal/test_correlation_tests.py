@@ -101,8 +101,21 @@ def test_what_the_noise_adds_is_taken_into_account_to_first_order():
     assert np.std(scores) == pytest.approx(1, abs=0.13)  # 4 standard errors
 
 
-def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account():
-    """Of a chain whose middle column has many ties: 500 draws of the noise, of which that on this share is half."""
+def test_given_a_column_with_many_ties_there_is_no_test():
+    rng = np.random.default_rng(0)
+    table = common_causes(rng, N, 1)
+    for tied in range(3):
+        cut = table.copy()
+        cut[:, tied] = np.rint(cut[:, tied])
+        tests = drawn(cut, 0.0, rng)
+        assert np.isnan(tests.p_value(0, 1, (2,)))
+        assert 0 <= tests.p_value(0, 1, ()) <= 1
+    assert 0 <= drawn(table, 0.0, rng).p_value(0, 1, (2,)) <= 1
+
+
+def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account(monkeypatch):
+    """As if a test were made of them: a chain whose middle column has many ties; that noise is half of all."""
+    monkeypatch.setattr("skdpmic.causal.correlation_tests.FEW_TIES", 0.0)
     pearson, shares = np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]), np.array([1.0, 1.0, 0.3])
     exact = 2 / np.pi * np.arcsin(pearson) * np.sqrt(np.outer(shares, shares))
     rng, scale = np.random.default_rng(0), 0.002

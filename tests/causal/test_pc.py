@@ -1,6 +1,7 @@
 """The PC algorithm finds what independences tell, whatever the order of the columns."""
 
 import gzip
+import math
 import re
 from itertools import combinations
 from pathlib import Path
@@ -192,3 +193,32 @@ def _is_open(dag, path, given, reaches):
         if is_collider != any(reaches[b, g] if is_collider else b == g for g in given):
             return False
     return True
+
+
+def test_a_test_that_cannot_be_made_removes_no_edge_and_makes_no_collider():
+    """0 - 1 - 2 with 0 and 2 independent given 1; the test given 1 is not made, or is, or 0 and 2 are independent."""
+
+    def found(of_ends, given_middle):
+        p_values = {(): of_ends, (1,): given_middle}
+        return find_graph(3, lambda i, j, given: p_values[given] if (i, j) == (0, 2) else 0.0, 0.01, 3)
+
+    not_made = found(1e-9, math.nan)
+    assert not_made.skeleton[0, 2]
+    assert math.isnan(not_made.largest_p_values[0, 2])
+    assert not np.isnan(np.delete(not_made.largest_p_values, [2, 6])).any()
+    assert not found(1e-9, 0.5).skeleton[0, 2]
+    assert (found(0.5, 1e-9).cpdag == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]).all()  # a collider
+    assert (found(0.5, math.nan).cpdag == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]).all()  # lines
+
+
+def test_tests_that_forgive_decide_on_no_collider_where_an_exact_one_makes_columns_independent():
+    """0 - 1 - 2: an exact test says independent given nothing; one that forgives, given 1, with a larger p-value."""
+
+    def found(**exact):
+        p_values = {(): 0.3, (1,): 0.9}
+        return find_graph(3, lambda i, j, given: p_values[given] if (i, j) == (0, 2) else 0.0, 0.01, 3, **exact).cpdag
+
+    collider, lines = [[0, 1, 0], [0, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert (found() == lines).all()
+    assert (found(is_exact=lambda i, j, given: not given) == collider).all()
+    assert (found(is_exact=lambda i, j, given: False) == lines).all()  # where there is no exact one

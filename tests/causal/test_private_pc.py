@@ -1,5 +1,6 @@
 """PrivatePC: what goes in, what comes out, what it costs."""
 
+import contextlib
 import math
 import pickle
 import re
@@ -17,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import pc
-from skdpmic.causal.table_release import NoisyTwoWayTables
+from skdpmic.causal.table_plan import TablePlan
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 
@@ -90,17 +91,193 @@ def test_of_numbers_the_release_is_that_of_private_correlation():
     assert clone(private).set_params(epsilon=1).fit(X).noise_scale_ == PrivateCorrelation().fit(X).noise_scale_
 
 
-def test_of_labels_the_release_is_all_two_way_tables():
+def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
     table = labels(1000)
     table[:7, 1], table[7:10, 2] = None, "maybe"
     private = PrivatePC(epsilon=math.inf, categories=CATEGORIES).fit(table)
     assert not hasattr(private, "noisy_correlation_")
-    assert sorted(private.noisy_tables_) == [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    parts = [*YES_NO, "maybe", None]
-    for (i, j), counts in private.noisy_tables_.items():
-        expected = [[np.sum((table[:, i] == a) & (table[:, j] == b)) for b in parts] for a in parts]
-        np.testing.assert_array_equal(counts, expected)
+    everything = [*YES_NO, "maybe", None]
+    for j, counts in enumerate(private.noisy_counts_):
+        np.testing.assert_array_equal(counts, [np.sum(table[:, j] == label) for label in everything])
+    assert [parts.max() + 1 for parts in private.parts_] == [2, 3, 2, 2]  # three records are too few for a part
+    assert private.parts_[2][2] == np.argmax(private.noisy_counts_[2])
+    assert list(private.noisy_tables_) == [(0, 1, 2, 3)]
+    expected = np.zeros((2, 3, 2, 2), dtype=int)
+    for row in table:
+        np.add.at(expected, tuple(private.parts_[j][everything.index(label)] for j, label in enumerate(row)), 1)
+    np.testing.assert_array_equal(private.noisy_tables_[0, 1, 2, 3], expected)
     assert private.noise_scale_ == 0
+    assert private.noise_scales_ == {1: 0, 4: 0}
+
+
+@pytest.mark.parametrize("max_order, n_columns", [(0, 2), (1, 2), (2, 3), (3, 4), (9, 4)])
+def test_tables_are_of_one_or_two_columns_more_than_tests_are_given(max_order, n_columns):
+    private = PrivatePC(max_order=max_order).fit(booleans(1000))
+    assert set(map(len, private.noisy_tables_)) == {n_columns}
+    assert private.set_params(max_order=3).cpdag_.shape == (4, 4)
+
+
+def seventeen(n=20_000, seed=0):
+    """A tree of 17 columns of labels 0 and 1: each column but the first follows from the one of a third its number."""
+    rng = np.random.default_rng(seed)
+    table = np.zeros((n, 17), dtype=int)
+    table[:, 0] = rng.random(n) < 0.5
+    for j in range(1, 17):
+        table[:, j] = table[:, (j - 1) // 3] ^ (rng.random(n) < 0.1)
+    return table
+
+
+def test_of_many_columns_tables_of_three_are_released_as_the_algorithm_asks_for_them():
+    private = PrivatePC(epsilon=5, alpha=1e-4).fit(seventeen().astype(bool))
+    pairs = [columns for columns in private.noisy_tables_ if len(columns) == 2]
+    triples = [columns for columns in private.noisy_tables_ if len(columns) == 3]
+    assert len(pairs) == 17 * 16 / 2
+    assert 0 < len(triples) < 100  # of 680
+    assert set(private.noise_scales_) == {1, 2, 3}
+    np.testing.assert_array_equal(np.argwhere(np.triu(private.skeleton_)), [[(j - 1) // 3, j] for j in range(1, 17)])
+
+
+# --- Labels beside numbers, and values that repeat --------------------------------------------------------------------
+
+
+def forked(kind, n, seed=0):
+    """s -> a and s -> b: a and b are independent given s, of which there are few values."""
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, {"binary": 2, "five": 5}.get(kind, 2), size=n)
+    if kind == "all binary":
+        a, b = (rng.random((2, n)) < np.where(s, 0.8, 0.3)).astype(float)
+    else:
+        a, b = s + rng.normal(size=(2, n))
+    return np.column_stack([s, a, b]).astype(float)
+
+
+FORKS = ["binary", "five", "all binary"]
+
+
+@pytest.mark.parametrize("kind", FORKS)
+@pytest.mark.filterwarnings("ignore:untied_fraction_:UserWarning")
+def test_a_test_given_a_column_of_many_ties_is_not_made_without_bounds_and_the_edge_stays(kind):
+    private = PrivatePC(epsilon=math.inf).fit(forked(kind, 3000))
+    assert math.isnan(private.p_value(1, 2, [0]))
+    assert private.p_value(1, 2) < 1e-6
+    assert private.skeleton_[1, 2]
+    assert math.isnan(private.p_values_[1, 2])
+    assert (private.p_values_.diagonal() == 0).all()
+
+
+@contextlib.contextmanager
+def seeded(private, seed):
+    """A fit with this seed, of which no warning is shown."""
+    private.set_params(random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def levels(kind, n, epsilon, n_tables):
+    """Shares of p-values of a and b given s at most .05 and .01, with bounds of all columns."""
+    private = PrivatePC(epsilon=epsilon, bounds=(-4, 8))
+    found = []
+    for seed in range(n_tables):
+        with seeded(private, seed):
+            found.append(private.fit(forked(kind, n, seed)).p_value(1, 2, [0]))
+    return [np.mean(np.array(found) <= alpha) for alpha in (0.05, 0.01)]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, math.inf])
+@pytest.mark.parametrize("kind", FORKS)
+def test_with_bounds_columns_that_are_independent_given_few_values_are_found_so(kind, epsilon):
+    # 80 tables of 20,000 records: at a level of .05, over 12 rejections have a chance of 2e-4; at .01, over 5 of 2e-4.
+    of_5, of_1 = levels(kind, 20_000, epsilon, 80)
+    assert of_5 <= 12 / 80
+    assert of_1 <= 5 / 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [3000, 30_000])
+@pytest.mark.parametrize("kind", FORKS)
+def test_the_level_with_few_values_is_that_of_alpha(kind, n):
+    # 1,000 tables: 1.5 alpha is more than 3.6 standard errors above .05, and 1.6 above .01.
+    of_5, of_1 = levels(kind, n, 1.0, 1000)
+    assert of_5 <= 1.5 * 0.05
+    assert of_1 <= 1.5 * 0.01 + 0.004
+
+
+def mixed(n=20_000, seed=0):
+    """smokes -> weight -> pressure, with a sex of its own."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(seed)
+    smokes = rng.random(n) < 0.4
+    weight = 70 + 12 * smokes + 10 * rng.normal(size=n)
+    pressure = 120 + 0.8 * (weight - 75) + 8 * rng.normal(size=n)
+    sex = rng.choice(["f", "m"], size=n)
+    return pandas.DataFrame({"smokes": smokes, "weight": weight, "pressure": pressure, "sex": sex})
+
+
+MIXED = {"bounds": {"weight": (0, 250), "pressure": (50, 250)}, "categories": {"sex": ["f", "m"]}}
+
+
+def test_numbers_beside_labels_are_cut_into_parts_by_released_counts():
+    private = PrivatePC(alpha=1e-4, **MIXED).fit(mixed())
+    assert private.kind_ == "mixed"
+    assert [len(counts) for counts in private.noisy_counts_] == [4, 65, 65, 4]
+    assert 5 <= private.parts_[1].max() + 1 <= 8
+    assert private.noisy_tables_[0, 1, 2].sum(axis=(0, 2)).min() > 1500
+    edges = {("smokes", "weight"), ("weight", "pressure")}
+    names = list(private.skeleton_)
+    assert {(names[i], names[j]) for i, j in np.argwhere(np.triu(private.skeleton_))} == edges
+    assert private.p_value("smokes", "pressure", ["weight"]) > 0.01
+
+
+def test_bounds_make_parts_of_numbers_alone_too_and_find_a_dependence_that_neither_rises_nor_falls():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20_000, 1))
+    table = np.hstack([x, x**2 + 0.5 * rng.normal(size=x.shape), rng.normal(size=x.shape)])
+    with_bounds = PrivatePC(alpha=1e-4, bounds=(-4, 12)).fit(table)
+    assert with_bounds.skeleton_[0, 1]
+    assert with_bounds.skeleton_.sum() == 2
+    assert PrivatePC(alpha=1e-4).fit(table).skeleton_.sum() == 0
+
+
+def test_a_column_with_one_part_that_counts_is_told_of_after_the_release():
+    table = booleans(2000)
+    table[:, 3] = True
+    with pytest.warns(UserWarning, match=re.escape("noise hides all but one part of [3]")) as caught:
+        private = PrivatePC().fit(table)
+    assert caught[0].filename == __file__
+    assert not private.skeleton_[3].any()
+
+
+def drawn_given(rng, laws, shares, n, *given):
+    """A column of three labels, of a random law for each combination of those in `given`."""
+    law = laws.dirichlet(np.full(3, 1.5), size=(3,) * len(given)) * shares
+    chances = (law / law.sum(axis=-1, keepdims=True))[given].cumsum(axis=-1)
+    return (rng.random((n, 1)) > chances).sum(axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n, epsilon", [(500, 0.3), (500, 1.0), (1000, 0.4), (1000, 1.0), (500, math.inf), (5000, 1.0)])
+@pytest.mark.parametrize("rare", [False, True])
+def test_the_level_at_few_records_is_that_of_alpha(n, epsilon, rare):
+    # Three labels, up to two columns given, 600 tables each, but those in which noise hides all labels but one; two of
+    # three may be rare, 7% and 4%. Limits are 1.5 alpha and three standard errors.
+    shares = np.array([1.0, 0.08, 0.04]) if rare else np.ones(3)
+    found = {given: [] for given in ((), (2,), (2, 3))}
+    private = PrivatePC(epsilon=epsilon, categories=dict.fromkeys(range(4), range(3)))
+    for seed in range(600):
+        rng, laws = np.random.default_rng((seed, n)), np.random.default_rng(seed // 3)
+        draw = partial(drawn_given, rng, laws, shares, n)
+        s = draw()
+        t = draw(s)
+        for given, columns in (((), ()), ((2,), (s,)), ((2, 3), (s, t))):
+            with seeded(private, seed):
+                private.fit(np.column_stack([draw(*columns), draw(*columns), s, t]))
+            if min(private.parts_[0].max(), private.parts_[1].max()) > 0:
+                found[given].append(private.p_value(0, 1, given))
+    for given, p_values in found.items():
+        for alpha in (0.05, 0.01):
+            error = (alpha / max(len(p_values), 1)) ** 0.5
+            assert np.mean(np.array([*p_values, 1.0]) <= alpha) <= 1.5 * alpha + 3 * error, (given, len(p_values))
 
 
 def test_the_graph_is_that_of_pc_with_the_tests_of_the_estimator(fitted):
@@ -276,16 +453,6 @@ def test_labels_may_be_declared_by_types_or_given_by_name_and_booleans_need_neit
 
 
 @pytest.mark.filterwarnings("ignore:.*values.* repeat:UserWarning")
-def test_booleans_beside_numbers_are_numbers():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=NAMES)
-    private = PrivatePC(epsilon=math.inf).fit(frame.assign(rain=frame["rain"] > 0))
-    as_numbers = PrivatePC(epsilon=math.inf).fit(frame.assign(rain=(frame["rain"] > 0) * 1.0))
-    assert private.kind_ == "numeric"
-    np.testing.assert_array_equal(private.noisy_correlation_, as_numbers.noisy_correlation_)
-
-
-@pytest.mark.filterwarnings("ignore:.*values.* repeat:UserWarning")
 def test_sparse_matrices_and_lists_are_read_as_arrays():
     table = np.where(X[:300] > 0.5, X[:300], 0)
     expected = PrivatePC(epsilon=math.inf).fit(table).noisy_correlation_
@@ -332,7 +499,7 @@ def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, released, tm
     "kind, computed",
     [
         ("numeric", "skdpmic.correlation.kendall_release.concordances"),
-        ("boolean", "skdpmic.causal.table_release.two_way_counts"),
+        ("boolean", "skdpmic.causal.table_release.counts_of_sets"),
     ],
 )
 def test_a_full_ledger_refuses_before_anything_is_computed(kind, computed, tmp_path, monkeypatch):
@@ -354,13 +521,13 @@ def test_the_noise_is_known_before_there_is_a_table():
     assert private.noise_scale_for(N, 4) == clone(private).fit(X).noise_scale_
     assert private.noise_scale_for(N, 4, kind="categorical") == clone(private).fit(X > 0).noise_scale_
     assert (
-        private.noise_scale_for(N, 4, "categorical") == NoisyTwoWayTables.for_budget(0.7, 1e-5, (4,) * 4, N).noise_scale
+        private.noise_scale_for(N, 4, "mixed") == TablePlan.for_budget(0.7, 1e-5, (4,) * 4, N, 1, 3, True).noise_scale
     )
     for wrong in ({"n_samples": 3}, {"n_features": 1}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):
             private.noise_scale_for(**({"n_samples": 10, "n_features": 5, "kind": "categorical"} | wrong))
-    with pytest.raises(ValueError, match="kind must be 'numeric' or 'categorical', got 'mixed'"):
-        private.noise_scale_for(10, 5, "mixed")
+    with pytest.raises(ValueError, match="kind must be 'numeric', 'categorical' or 'mixed', got 'text'"):
+        private.noise_scale_for(10, 5, "text")
 
 
 ALPHA = "alpha must be a number in (0, 1), got {!r}."
@@ -373,6 +540,8 @@ WRONG = [
     ({"max_rows_per_group": 0}, "max_rows_per_group must be None or an int >= 1, got 0"),
     ({"ledger": "budget.db"}, "ledger must be"),
     ({"random_state": -1}, "random_state must be None"),
+    ({"bounds": (1, 0)}, "bounds"),
+    ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature that is not in categories"),
     ({"categories": {7: YES_NO}}, "categories must have entries for features of X only"),
     ({"categories": {0: ["a"]}}, "categories of feature 0 must be a list or array of at least 2"),
 ]
@@ -403,28 +572,23 @@ def assert_refused(private, table, error, message, ledger):
     assert ledger.entries() == []
 
 
-def test_a_table_of_numbers_and_labels_is_refused_by_name_and_the_error_says_what_to_do(tmp_path):
+def test_labels_beside_numbers_without_bounds_are_refused_by_name(tmp_path):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     frame = pandas.DataFrame(X, columns=NAMES).assign(rain=np.where(X[:, 0] > 0, "yes", "no"), wet=X[:, 2] > 0)
     private = PrivatePC(categories={"rain": YES_NO}, ledger=ledger)
     message = (
-        "X must have labels in all columns or in none, got labels in ['rain'] and none in ['sprinkler', 'slippery']. "
-        "Cut the latter at public edges, as numpy.digitize does, and give the numbers of the parts in categories"
+        "bounds must have an entry for every feature without labels, as ['rain', 'wet'] have labels, got none for "
+        "['sprinkler', 'slippery']."
     )
     assert_refused(private, frame, ValueError, message, ledger)
     declared = polars.from_pandas(frame).with_columns(polars.col("rain").cast(polars.Enum(YES_NO)))
     assert_refused(clone(private).set_params(categories=None), declared, ValueError, message, ledger)
-    mixed = np.column_stack([X[:, 0] > 0, X[:, 1]])
-    message = "got labels in [0] and none in [1]"
-    assert_refused(PrivatePC(categories={0: [0, 1]}, ledger=ledger), mixed, ValueError, message, ledger)
-
-
-def test_what_the_error_says_can_be_done():
-    cut = np.digitize(X, [-1.0, 0.0, 1.0])
-    cut[:, 0] = X[:, 0] > 0
-    private = PrivatePC(categories={0: [0, 1]} | {j: range(4) for j in range(1, 4)})
-    np.testing.assert_array_equal(private.fit(np.repeat(cut, 8, axis=0)).skeleton_[:2, 2], True)
+    table = np.column_stack([X[:, 0] > 0, X[:, 1]])
+    message = "as [0] have labels, got none for [1]"
+    assert_refused(PrivatePC(categories={0: [0, 1]}, ledger=ledger), table, ValueError, message, ledger)
+    private.set_params(bounds={"sprinkler": (-4, 4), "slippery": (-8, 8)}).fit(frame)
+    assert private.kind_ == "mixed"
 
 
 def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):

@@ -1,53 +1,177 @@
-"""The way of a release that publishes all two-way tables: its cost, its noise, and what is kept."""
+"""The release of tables in stages: its cost, its noise, what decides on later stages, and what is kept."""
 
 import math
+from itertools import combinations
 
 import numpy as np
+import pytest
 
-from skdpmic.causal.table_release import NoisyTwoWayTables, TwoWayTablesRelease
+from skdpmic.causal import table_plan
+from skdpmic.causal.label_counts import counts_of_sets
+from skdpmic.causal.label_parts import N_CELLS, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_plan import TablePlan
+from skdpmic.causal.table_release import TablesRelease, triples_asked_for, with_noise
+from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
+from tests.privacy.laws import gaussian_p_value
 
-SCALES = [Nominal(2), Nominal(3), Nominal(1)]
-SIZES = (4, 5, 3)  # with other and missing
-
-
-def records(n=50):
-    rng = np.random.default_rng(0)
-    return Records(np.array([rng.integers(size, size=n) for size in SIZES], dtype=np.uint32), SCALES, None)
+SCALES = [Nominal(2), Nominal(3), Nominal(1), Nominal(2), Nominal(2)]
+SIZES = (4, 5, 3, 4, 4)  # with other and missing
 
 
-def released(epsilon, way=None):
-    way = TwoWayTablesRelease(epsilon, 1e-6) if way is None else way
-    return way.draw(records(), None, way.mechanism(None, records().shape), None, entropy_source(0))
+def records(n=500, seed=0):
+    """Columns that go together, and labels of which some are rare."""
+    rng = np.random.default_rng(seed)
+    common = rng.random(n)
+    columns = [np.where(rng.random(n) < 0.8, common, rng.random(n)) ** 3 * size for size in SIZES]
+    return Records(np.array(columns, dtype=np.uint32), SCALES, None)
+
+
+def released(epsilon, max_order=3, of=None, seed=0):
+    way, of = TablesRelease(epsilon, 1e-6, 0.01, max_order), records() if of is None else of
+    return way.draw(of, None, way.mechanism(None, of.shape), None, entropy_source(seed))
+
+
+@pytest.fixture
+def few_tables(monkeypatch):
+    """Five columns are too many for all tables of three."""
+    monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
+    monkeypatch.setattr(table_plan, "_MOST_OF_FOUR", 0)
 
 
 def test_the_ledger_is_charged_what_the_release_costs():
-    cost = TwoWayTablesRelease(0.7, 1e-5).cost
+    cost = TablesRelease(0.7, 1e-5, 0.01, 3).cost
     assert (cost.epsilon, cost.delta, cost.rho) == (0.7, 1e-5, rho_for(0.7, 1e-5))
 
 
-def test_other_and_missing_have_cells_of_their_own_and_without_noise_all_are_exact():
-    tables = released(math.inf)["noisy_tables_"]
-    assert {pair: table.shape for pair, table in tables.items()} == {(0, 1): (4, 5), (0, 2): (4, 3), (1, 2): (5, 3)}
-    x, y = records().columns[1:]
-    np.testing.assert_array_equal(tables[1, 2], [[np.sum((x == a) & (y == b)) for b in range(3)] for a in range(5)])
+def test_the_plan_covers_all_rows_of_a_person_and_knows_of_numbers():
+    way = TablesRelease(1.0, 1e-6, 0.01, 3)
+    assert way.mechanism(None, Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
+    mixed = way.mechanism(None, Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
+    assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, has_numbers=True)
+    assert way.mechanism(None, Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
 
 
-def test_the_noise_covers_all_rows_of_a_person():
-    mechanism = TwoWayTablesRelease(1.0, 1e-6).mechanism(None, Shape(60, SCALES, 3))
-    assert mechanism == NoisyTwoWayTables.for_budget(1.0, 1e-6, SIZES, 60, 3)
-    assert mechanism.variance > 8.9 * NoisyTwoWayTables.for_budget(1.0, 1e-6, SIZES, 60).variance
+def test_without_noise_counts_are_exact_and_labels_of_fewer_than_five_have_no_part():
+    kept = released(math.inf)
+    for column, counts, parts, size in zip(
+        records().columns, kept["noisy_counts_"], kept["parts_"], SIZES, strict=True
+    ):
+        assert counts.tolist() == np.bincount(column, minlength=size).tolist()
+        assert (np.bincount(parts[column]) >= 5).all()
+    for columns, table in kept["noisy_tables_"].items():
+        codes = [kept["parts_"][j][records().columns[j]] for j in columns]
+        assert table.shape == tuple(kept["parts_"][j].max() + 1 for j in columns)
+        for cell in np.ndindex(table.shape):
+            assert table[cell] == np.all([code == c for code, c in zip(codes, cell, strict=True)], axis=0).sum()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_follow_from_what_was_released_alone(epsilon, seed):
+    kept = released(epsilon, seed=seed)
+    for counts, parts in zip(kept["noisy_counts_"], kept["parts_"], strict=True):
+        assert parts.tolist() == parts_of_labels(counts, kept["noise_scales_"][1]).tolist()
+
+
+def test_parts_of_numbers_too_follow_from_what_was_released_alone():
+    numbers = Records(np.random.default_rng(0).normal(0.5, 0.1, (2, 3000)), [(0.0, 1.0)] * 2, None)
+    kept = released(1.0, of=numbers)
+    for counts, parts in zip(kept["noisy_counts_"], kept["parts_"], strict=True):
+        assert counts.shape == (N_CELLS + 1,)
+        assert parts.tolist() == parts_of_cells(counts, kept["noise_scales_"][1]).tolist()
+
+
+@pytest.mark.parametrize("epsilon", [1.5, 4.0, math.inf])
+@pytest.mark.parametrize("seed", range(3))
+def test_which_tables_are_asked_for_follows_from_what_was_released_alone(epsilon, seed, few_tables):
+    kept = released(epsilon, seed=seed)
+    pairs = {columns: table for columns, table in kept["noisy_tables_"].items() if len(columns) == 2}
+    assert list(pairs) == list(combinations(range(5), 2))
+    scales = {k: scale for k, scale in kept["noise_scales_"].items() if k < 3}
+    asked = triples_asked_for(5, TableTests(pairs, scales, 500).p_value, 0.01)
+    assert [columns for columns in kept["noisy_tables_"] if len(columns) == 3] == asked
+    if asked:
+        plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(None, records().shape)
+        assert kept["noise_scales_"][3] == math.sqrt(plan.asked_variance(len(asked)))
+
+
+def test_tables_are_asked_for_and_some_are_not(few_tables):
+    asked = [
+        {columns for columns in released(4.0, seed=seed)["noisy_tables_"] if len(columns) == 3} for seed in range(9)
+    ]
+    assert any(asked)
+    assert len(set(map(frozenset, asked))) > 1  # what is asked hangs on the noise
+
+
+@pytest.mark.usefixtures("few_tables")
+def test_tests_given_two_columns_ask_for_the_tables_of_each_end_with_both():
+    def only_a_square_and_a_chord(i, j, given):
+        return 0.0 if (i, j) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)] else 1.0
+
+    assert triples_asked_for(5, only_a_square_and_a_chord, 0.01) == [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    assert triples_asked_for(5, lambda i, j, given: 1.0, 0.01) == []
+    assert triples_asked_for(3, lambda i, j, given: 0.0, 0.01) == []  # nothing is left to be given
+
+
+# --- The noise --------------------------------------------------------------------------------------------------------
+
+
+def noise_of(kept):
+    """Of each stage, by the number of columns: what was added to the counts."""
+    columns = [np.asarray(column, dtype=np.int64) for column in records().columns]
+    codes = [parts[column] for parts, column in zip(kept["parts_"], columns, strict=True)]
+    sizes = [parts.max() + 1 for parts in kept["parts_"]]
+    exact = counts_of_sets(columns, SIZES, [(j,) for j in range(5)])
+    noise = {1: [counts - own for counts, own in zip(kept["noisy_counts_"], exact, strict=True)]}
+    for columns_of_table, table in kept["noisy_tables_"].items():
+        (own,) = counts_of_sets(codes, sizes, [columns_of_table])
+        noise.setdefault(len(columns_of_table), []).append((table - own).ravel())
+    return {k: np.concatenate(each) for k, each in noise.items()}
+
+
+def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_own(few_tables):
+    # alpha = 1e-3 for each of three stages, 60 fits, fixed seeds.
+    kept = [released(4.0, seed=seed) for seed in range(60)]
+    for k in (1, 2, 3):
+        noise = [noise_of(each)[k] / each["noise_scales_"][k] for each in kept if k in each["noise_scales_"]]
+        flat = np.concatenate(noise)
+        assert len(flat) > 500
+        assert abs((flat**2).mean() - 1) < 3.3 * math.sqrt(2 / len(flat))
+        assert abs(np.mean(flat[1:] * flat[:-1])) < 3.3 / math.sqrt(len(flat))
+        assert flat.min() < -2  # of which no draw is clamped
+
+
+def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
+    # alpha = 1e-3, 15,000 draws, fixed seed.
+    tables = [np.full((50, 100), 50), np.full(10_000, 50)]
+    noisy = with_noise(tables, 70**2, entropy_source(0))
+    assert [table.shape for table in noisy] == [(50, 100), (10_000,)]
+    noise = np.concatenate([table.ravel() for table in noisy]) - 50
+    assert noise.dtype == np.int64
+    assert noise.min() < -50  # nothing is clamped
+    assert gaussian_p_value(noise, 70**2) > 1e-3
+    assert gaussian_p_value(noise, 35**2) < 1e-12
+    assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 4 / math.sqrt(len(noise))
+
+
+def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflows_nothing():
+    assert with_noise([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
+    assert with_noise([], 9, entropy_source(0)) == []
+    (noisy,) = with_noise([np.arange(4)], 2**160, entropy_source(0))
+    assert np.abs(noisy).max() == 2**62
+    kept = released(1e-300)
+    assert all(np.abs(table).max() <= 2**62 for table in kept["noisy_tables_"].values())
 
 
 def test_what_is_kept_is_what_was_released():
     kept = released(1.0)
-    assert set(kept) == {"noisy_tables_", "noise_scale_"}
-    mechanism = TwoWayTablesRelease(1.0, 1e-6).mechanism(None, records().shape)
-    assert kept["noise_scale_"] == math.sqrt(mechanism.variance)
-    moves = [kept["noisy_tables_"][pair] - table for pair, table in released(math.inf)["noisy_tables_"].items()]
-    spread = np.std(np.concatenate([move.ravel() for move in moves]))
-    assert 0.7 < spread / kept["noise_scale_"] < 1.3  # 47 cells, fixed seed
+    assert set(kept) == {"noisy_counts_", "parts_", "noisy_tables_", "noise_scale_", "noise_scales_"}
+    plan = TablesRelease(1.0, 1e-6, 0.01, 3).mechanism(None, records().shape)
+    assert kept["noise_scales_"] == {1: math.sqrt(plan.count_variance()), 4: math.sqrt(plan.table_variance())}
+    assert kept["noise_scale_"] == kept["noise_scales_"][4]
+    assert list(kept["noisy_tables_"]) == list(combinations(range(5), 4))

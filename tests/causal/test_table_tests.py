@@ -1,5 +1,6 @@
-"""Tests on noisy two-way tables reject what is independent as often as they say, and find what is not."""
+"""Tests on noisy tables reject what is independent as often as they say, and find what is not."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -12,20 +13,27 @@ from skdpmic.causal.table_tests import TableTests
 ALPHA, N = 0.05, 4000
 
 
-def two_way(counts):
-    """All two-way tables of a table of counts of several columns."""
+def tables_of(counts, n_columns=3):
+    """All tables of so many columns of a table of counts."""
     axes = range(counts.ndim)
-    return {pair: counts.sum(axis=tuple(set(axes) - {*pair})) for pair in combinations(axes, 2)}
+    sets = combinations(axes, min(n_columns, counts.ndim))
+    return {each: counts.sum(axis=tuple(set(axes) - {*each})) for each in sets}
 
 
 def with_noise(tables, scale, rng):
-    return {pair: np.rint(table + scale * rng.standard_normal(table.shape)) for pair, table in tables.items()}
+    return {each: np.rint(table + scale * rng.standard_normal(table.shape)) for each, table in tables.items()}
 
 
-def drawn(law, noise_scale, rng, n=N, told=None):
+def built_on(tables, told, n, **other):
+    return TableTests(tables, dict.fromkeys(map(len, tables), told), n, **other)
+
+
+def drawn(law, noise_scale, rng, n=N, told=None, n_columns=3):
     """Tests on the tables of n records of this law; `told` is the noise that they are told of."""
     counts = rng.multinomial(n, law.ravel()).reshape(law.shape)
-    return TableTests(with_noise(two_way(counts), noise_scale, rng), noise_scale if told is None else told, n)
+    return built_on(
+        with_noise(tables_of(counts, n_columns), noise_scale, rng), noise_scale if told is None else told, n
+    )
 
 
 def share_rejected(law, i, j, given, noise_scale, n_tables=400, seed=0, **other):
@@ -34,24 +42,14 @@ def share_rejected(law, i, j, given, noise_scale, n_tables=400, seed=0, **other)
     return np.mean(np.array(p_values) <= ALPHA)
 
 
-def independent_given(strata, seed, interaction=0.0):
+def independent_given(strata, seed):
     """Laws of columns 0 and 1, of two and three parts, that are independent given the others, which are `strata`.
 
-    Given several, the logarithms of what they do are added up; unless there is an interaction.
+    Each stratum has a law of its own: columns that are given act together.
     """
     rng = np.random.default_rng(seed)
-    law = strata.copy()
-    axes = range(strata.ndim)
-    for size in (3, 2):
-        logits = rng.normal(size=size)
-        for k in axes:
-            effect = 1.5 * rng.normal(size=(strata.shape[k], size))
-            logits = logits + effect.reshape([strata.shape[k] if a == k else 1 for a in axes] + [size])
-        if interaction:
-            logits = logits + interaction * rng.normal(size=(*strata.shape, size))
-        conditional = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-        law = np.moveaxis(conditional, -1, 0).reshape(size, *([1] * (law.ndim - strata.ndim)), *strata.shape) * law
-    return law / law.sum()
+    of_0, of_1 = (rng.dirichlet(np.full(size, 2.0), size=strata.shape) for size in (2, 3))
+    return np.moveaxis(of_0[..., :, None] * of_1[..., None, :] * strata[..., None, None], (-2, -1), (0, 1))
 
 
 STRATA = {
@@ -59,25 +57,18 @@ STRATA = {
     (2,): np.array([0.1, 0.6, 0.3]),
     (2, 3): np.array([[0.2, 0.3], [0.1, 0.2], [0.05, 0.15]]),
 }
-# 4 standard errors of the share of 400 tables.
-ERROR = 4 * (ALPHA * (1 - ALPHA) / 400) ** 0.5
-
-
+ERROR = 4 * (ALPHA * (1 - ALPHA) / 400) ** 0.5  # 4 standard errors of the share of 400 tables
 LEVELS = [(seed, given, noise_scale) for seed in (0, 1) for given in STRATA for noise_scale in (0, 10, 40)]
-FAST = [(0, (2,), 10), (1, (2, 3), 0)]
+FAST = [(0, (2,), 10), (1, (2, 3), 0), (1, (2, 3), 40)]
 
 
 @pytest.mark.parametrize(
     "seed, given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )
-def test_what_is_independent_is_rejected_as_often_as_alpha_says(seed, given, noise_scale, monkeypatch):
-    # alpha = 0.05, 400 tables of 4,000 records, 4 standard errors. Other and missing parts are there, and empty.
-    monkeypatch.setattr(module, "_EXPLAINED", 0.0)
-    law = np.pad(independent_given(STRATA[given], seed), [(0, 2)] * (2 + len(given)))
-    share = share_rejected(law, 0, 1, given, noise_scale, seed=seed)
-    assert share < ALPHA + ERROR
-    if noise_scale < 40 or not given:  # with most noise, small cells are cut off at 0, and cut off noise
-        assert share > ALPHA - ERROR
+def test_what_is_independent_is_rejected_as_often_as_alpha_says(seed, given, noise_scale):
+    # alpha = 0.05, 400 tables of 4,000 records, 4 standard errors. What is given acts together, in any way.
+    share = share_rejected(independent_given(STRATA[given], seed), 0, 1, given, noise_scale, seed=seed)
+    assert ALPHA - ERROR < share < ALPHA + ERROR
 
 
 @pytest.mark.parametrize("given", list(STRATA))
@@ -86,13 +77,51 @@ def test_tests_that_are_told_of_half_the_noise_reject_too_often(given):
     assert share_rejected(law, 0, 1, given, noise_scale=60, told=30, n_tables=80) > 3 * ALPHA
 
 
+def caused_by(gate):
+    """Columns 0 and 1 follow from columns 2 and 3 by a gate, right in nine of ten records; given these, independent."""
+    law = np.zeros((2, 2, 2, 2))
+    for s, t, a, b in np.ndindex(law.shape):
+        right = [0.9 if one == gate(s, t) else 0.1 for one in (a, b)]
+        law[a, b, s, t] = 0.25 * right[0] * right[1]
+    return law
+
+
+GATES = {"and": lambda s, t: s & t, "xor": lambda s, t: s ^ t, "or": lambda s, t: s | t}
+
+
+@pytest.mark.parametrize("noise_scale", [0, 30])
+@pytest.mark.parametrize("gate", GATES)
+def test_two_causes_that_act_together_make_no_edge(gate, noise_scale):
+    # alpha = 0.05, 60 tables of 100,000 records: more than 11 rejections have a chance of 1e-5.
+    law = caused_by(GATES[gate])
+    assert share_rejected(law, 0, 1, (2, 3), noise_scale, n=10**5, n_tables=60) < 12 / 60
+
+
+def acting_apart(interaction, seed=0):
+    """As :func:`independent_given`, with logarithms that are added up; but for an interaction."""
+    rng, strata = np.random.default_rng(seed), STRATA[2, 3]
+    law = strata
+    for size in (3, 2):
+        effects = 1.5 * rng.normal(size=(3, 1, size)) + 1.5 * rng.normal(size=(1, 2, size))
+        logits = effects + interaction * rng.normal(size=(3, 2, size))
+        conditional = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+        law = np.moveaxis(conditional, -1, 0).reshape(size, *[1] * (law.ndim - 2), 3, 2) * law
+    return law
+
+
 @pytest.mark.parametrize("noise_scale", [0, 10])
-def test_what_several_columns_do_together_is_forgiven_up_to_a_twentieth_of_what_they_explain(noise_scale, monkeypatch):
-    # The two-way tables do not tell of it: only what is more than that counts as dependence.
-    law = independent_given(STRATA[2, 3], seed=31, interaction=0.4)  # without noise, p is 2e-6 or 1
-    assert share_rejected(law, 0, 1, (2, 3), noise_scale, n=10**5, n_tables=60) < ALPHA
-    monkeypatch.setattr(module, "_EXPLAINED", 0.0)
-    assert share_rejected(law, 0, 1, (2, 3), noise_scale, n=10**5, n_tables=60) > 3 * ALPHA
+def test_without_tables_of_three_what_two_columns_do_together_is_forgiven_up_to_a_twentieth(noise_scale, monkeypatch):
+    law = acting_apart(0.5)
+    several = {"n": 10**5, "n_tables": 60, "n_columns": 2}
+    assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < ALPHA
+    monkeypatch.setattr(module, "_OF_THREE", 0.0)
+    assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) > 3 * ALPHA
+    several["n_columns"] = 3
+    assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < 12 / 60
+
+
+def test_tables_of_two_columns_do_not_know_of_causes_that_act_together():
+    assert share_rejected(caused_by(GATES["and"]), 0, 1, (2, 3), 0, n=10**5, n_tables=20, n_columns=2) == 1
 
 
 @pytest.mark.parametrize("noise_scale", [0, 20])
@@ -104,73 +133,84 @@ def test_dependence_is_found(given, noise_scale):
     assert share_rejected(dependent, 0, 1, given, noise_scale, n_tables=25) > 0.9
 
 
-def test_what_the_noise_adds_has_the_covariance_of_the_formula():
-    # 600 draws of the noise; entries of a covariance within 5 of its standard errors.
-    law, scale, n = independent_given(STRATA[2, 3], 5), 30, 10**6
-    exact = two_way(law * n)
-    tests = TableTests(exact, scale, n)
-    weights = tests._weights(0, 1, (2, 3))
-    stacked, places = np.concatenate(list(weights.values())), np.concatenate([tests._places[k] for k in weights])
-    rng, moves = np.random.default_rng(0), []
-    for _ in range(600):
-        noisy = TableTests(with_noise(exact, scale, rng), scale, n)
-        moves.append((stacked.T @ noisy._covariance[np.ix_(places, places)] @ stacked)[:1, 1:].ravel())
-    found, formula = np.cov(np.array(moves).T), tests._of_noise(weights, 0, 1)
-    spread = np.sqrt((np.outer(formula.diagonal(), formula.diagonal()) + formula**2) / 600)
-    assert (np.abs(found - formula) < 5 * spread).all()
-    assert (formula.diagonal() > 12 * spread.diagonal()).all()  # so that a wrong factor is seen
-
-
 def test_of_two_columns_without_noise_it_is_the_chi_squared_test_of_their_table():
-    """With (4 - 1) (5 - 1) degrees of freedom; but for the covariance that keeps every direction from having none."""
+    """But for the factor n / (n - 1) of the law given the margins, and the stretch of few records."""
     table = np.random.default_rng(0).multinomial(N, np.full(20, 1 / 20)).reshape(4, 5)
     exact = stats.chi2_contingency(table, correction=False).pvalue
     assert 0.05 < exact < 0.95
-    assert TableTests({(0, 1): table}, 0.0, N).p_value(0, 1, ()) == pytest.approx(exact, rel=0.01)
+    assert built_on({(0, 1): table}, 0.0, N).p_value(0, 1, ()) == pytest.approx(exact, rel=0.01)
+
+
+def test_given_a_column_without_noise_it_is_the_test_of_mantel_and_haenszel():
+    statsmodels = pytest.importorskip("statsmodels.stats.contingency_tables")
+    counts = np.random.default_rng(1).multinomial(
+        N, independent_given(STRATA[2,], 0)[:, :2].ravel() / independent_given(STRATA[2,], 0)[:, :2].sum()
+    )
+    counts = counts.reshape(2, 2, 3)
+    exact = statsmodels.StratifiedTable(counts.astype(float)).test_null_odds(correction=False).pvalue
+    assert 0.02 < exact < 0.98
+    assert built_on({(0, 1, 2): counts}, 0.0, N).p_value(0, 1, (2,)) == pytest.approx(exact, rel=0.01)
+
+
+def test_rare_parts_stretch_the_law_as_they_do_in_simulated_tables():
+    """Variance of the statistic of two independent columns: 6,000 tables of 80 records, parts of 8% and more."""
+    shares, n = np.array([0.8, 0.12, 0.08]), 80
+    rng, statistics = np.random.default_rng(0), []
+    for table in rng.multinomial(n, np.outer(shares, shares).ravel(), size=6000).reshape(-1, 3, 3):
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
+        statistics.append(
+            (np.divide((table - expected) ** 2, expected, where=expected > 0, out=np.zeros((3, 3)))).sum()
+        )
+    law = shares[:, None]
+    stretch = built_on({(0, 1): np.ones((3, 3))}, 0.0, n)._stretch(law, law, of_sampling=1.0)
+    assert np.var(statistics) / np.mean(statistics) / 2 == pytest.approx(stretch, rel=0.15)
+    assert stretch > 1.1
 
 
 def test_the_order_of_two_columns_does_not_matter():
-    rng = np.random.default_rng(0)
-    tests = drawn(independent_given(STRATA[2, 3], 0), 20, rng)
+    tests = drawn(independent_given(STRATA[2, 3], 0), 20, np.random.default_rng(0))
     for given in ((), (2,), (3,), (2, 3)):
         assert tests.p_value(0, 1, given) == pytest.approx(tests.p_value(1, 0, given), rel=1e-6)
 
 
-def test_parts_that_are_empty_change_nothing_without_noise():
-    law = independent_given(STRATA[2, 3], 0)
-    tables = [two_way(np.pad(np.rint(law * 1000), [(0, extra)] * 4)) for extra in (0, 2)]
-    found = [[TableTests(one, 0, 1000).p_value(0, 1, given) for given in ((), (2,), (2, 3))] for one in tables]
-    np.testing.assert_allclose(*found, rtol=1e-3)
-
-
-def test_a_constant_column_is_independent_of_all_others():
-    counts = np.zeros((2, 3))
-    counts[:, 0] = 50
-    assert TableTests({(0, 1): counts}, 0, 100).p_value(0, 1, ()) == 1.0
-    drowned = TableTests({(0, 1): np.array([[50, 0], [0, 50]])}, 1000, 100)
-    assert drowned.p_value(0, 1, ()) == 1.0
+def test_a_column_of_one_part_is_independent_of_all_others():
+    assert built_on({(0, 1): np.array([[50], [50]])}, 3.0, 100).p_value(0, 1, ()) == 1.0
 
 
 def test_columns_that_determine_another_say_nothing_of_its_neighbours():
     # Column 2 is a copy of column 0 and makes it independent of all others: nobody's edge is to be lost for that.
-    pair = np.array([[400, 100], [100, 400]])
-    tests = TableTests({(0, 1): pair, (0, 2): np.diag([500, 500]), (1, 2): pair}, 0, 1000)
+    counts = np.zeros((2, 2, 2))
+    counts[[0, 1], :, [0, 1]] = [[400, 100], [100, 400]]
+    tests = built_on({(0, 1, 2): counts}, 0, 1000)
     assert tests.p_value(0, 1, (2,)) == tests.p_value(1, 2, (0,)) == 0.0
     assert tests.p_value(0, 2, (1,)) < 1e-9
 
 
-def test_a_law_of_too_many_cells_is_replaced_by_linear_models(monkeypatch):
-    law = independent_given(STRATA[2, 3], 0)
-    with_law = drawn(law, 10, np.random.default_rng(0)).p_value
-    monkeypatch.setattr(module, "_MOST_CELLS", 1)
-    linear = drawn(law, 10, np.random.default_rng(0)).p_value
-    assert linear(0, 1, (2,)) == pytest.approx(with_law(0, 1, (2,)), abs=0.1)
-    assert linear(0, 2, ()) < 1e-9
+def test_of_a_law_of_too_many_cells_there_is_no_test(monkeypatch):
+    tests = drawn(independent_given(STRATA[2, 3], 0), 10, np.random.default_rng(0))
+    monkeypatch.setattr(module, "_MOST_CELLS", 17)
+    assert math.isnan(tests.p_value(0, 1, (2, 3)))
+    assert tests.p_value(0, 2, ()) < 1e-9
+
+
+def test_what_the_parts_of_a_number_do_not_tell_is_forgiven():
+    """x -> z -> y of normal columns, 100,000 records, z in five parts: x and y are not independent given its part."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=100_000)
+    columns = [
+        np.digitize(column, [-0.84, -0.25, 0.25, 0.84])
+        for column in (z + rng.normal(size=len(z)), z + rng.normal(size=len(z)), z)
+    ]
+    counts = np.histogramdd(np.column_stack(columns), bins=[np.arange(6) - 0.5] * 3)[0]
+    tests = {cut: built_on({(0, 1, 2): counts}, 0.0, len(z), cut=cut) for cut in (frozenset(), frozenset({2}))}
+    assert tests[frozenset()].p_value(0, 1, (2,)) < 1e-6
+    assert tests[frozenset({2})].p_value(0, 1, (2,)) > 0.5
+    assert tests[frozenset({2})].p_value(0, 2, (1,)) < 1e-9
 
 
 def test_rows_of_persons_count_as_one():
     rng = np.random.default_rng(0)
     counts = rng.multinomial(300, independent_given(STRATA[2,], 0).ravel()).reshape(2, 3, 3)
-    once, fivefold = TableTests(two_way(counts), 0, 300), TableTests(two_way(5 * counts), 0, 1500, rows_per_group=5)
+    once, fivefold = built_on(tables_of(counts), 0, 300), built_on(tables_of(5 * counts), 0, 1500, rows_per_group=5)
     assert fivefold.p_value(0, 1, (2,)) == pytest.approx(once.p_value(0, 1, (2,)), rel=0.02)
-    assert TableTests(two_way(5 * counts), 0, 1500).p_value(0, 1, (2,)) < once.p_value(0, 1, (2,))
+    assert built_on(tables_of(5 * counts), 0, 1500).p_value(0, 1, (2,)) < once.p_value(0, 1, (2,))

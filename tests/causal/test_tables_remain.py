@@ -11,17 +11,16 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
-from skdpmic.causal import PrivatePC
-from skdpmic.causal import table_release as noisy_tables
-from skdpmic.causal import table_release as two_way_tables
+from skdpmic.causal import PrivatePC, table_plan, table_release
 from skdpmic.causal.graph_result import GraphResultMixin
+from skdpmic.causal.label_counts import counts_of_sets
 from skdpmic.selection.base import PrivateEstimator
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, LABELS = 60, ["a", "b", "c"]
 CATEGORIES = dict.fromkeys(range(4), LABELS)
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal")
+pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:noise hides all but one part")
 
 
 def neighbours():
@@ -33,17 +32,18 @@ def neighbours():
 
 def fit_with_released_values(table, monkeypatch):
     """What is released is the same whatever the table: noise is what is missing to it."""
-    released, counts = np.random.default_rng(1).integers(-5, 30, size=1000), []
-    compute = noisy_tables.two_way_counts
+    released, exact = np.random.default_rng(1).integers(-5, 60, size=1000), []
 
-    def with_progress(*arguments):
-        counts.append(compute(*arguments))
-        return counts[-1]
+    def as_if_released(tables, variance, random_bytes):
+        n_before = sum(counts.size for counts in exact)
+        exact.append(np.concatenate([counts.ravel() for counts in tables]))
+        flat = released[n_before : n_before + exact[-1].size]
+        ends = np.cumsum([counts.size for counts in tables])[:-1]
+        return [part.reshape(own.shape) for part, own in zip(np.split(flat, ends), tables, strict=True)]
 
     with monkeypatch.context() as patch:
-        patch.setattr(noisy_tables, "two_way_counts", with_progress)
-        patch.setattr(two_way_tables, "discrete_gaussian", lambda variance, size, source: released[:size] - counts[-1])
-        return PrivatePC(categories=CATEGORIES).fit(table), counts[-1]
+        patch.setattr(table_release, "with_noise", as_if_released)
+        return PrivatePC(8.0, 1e-2, categories=CATEGORIES).fit(table), exact
 
 
 def everything_visible(private):
@@ -56,12 +56,29 @@ def everything_visible(private):
     }
 
 
-def test_equal_releases_leave_equal_estimators(monkeypatch):
+@pytest.fixture(params=["two stages", "three stages"])
+def n_stages(request, monkeypatch):
+    """How many stages there are: three, if four columns are too many for all tables of three."""
+    if request.param == "two stages":
+        return 2
+    monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
+    monkeypatch.setattr(table_plan, "_MOST_OF_FOUR", 0)
+    monkeypatch.setattr(table_release, "triples_asked_for", asked_for_something)
+    return 3
+
+
+def asked_for_something(n_columns, p_value, alpha):
+    """One table or another, by a p-value."""
+    return [(0, 1, 2), (0, 2, 3)] if round(1e12 * p_value(0, 1, (2,))) % 2 else [(0, 1, 3)]
+
+
+def test_equal_releases_leave_equal_estimators(n_stages, monkeypatch):
     monkeypatch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
-    (here, counts_here), (there, counts_there) = (fit_with_released_values(t, monkeypatch) for t in neighbours())
-    assert (counts_here != counts_there).sum() == 12  # of each of six tables two cells
+    (here, exact_here), (there, exact_there) = (fit_with_released_values(t, monkeypatch) for t in neighbours())
+    assert len(exact_here) == n_stages
+    assert [(own != other).any() for own, other in zip(exact_here, exact_there, strict=True)] == [True] * n_stages
     here, there = (pickle.loads(pickle.dumps(private)) for private in (here, there))
-    here._raw, there._raw = counts_here, counts_there
+    here._raw, there._raw = exact_here, exact_there
     assert pickle.dumps(here) != pickle.dumps(there)  # the comparison sees what is kept
     for private in (here, there):
         del private._raw
@@ -80,14 +97,29 @@ def test_of_a_dataframe_only_the_names_remain(library):
 
 
 def test_no_count_is_there_without_noise_and_nothing_is_as_long_as_the_table():
-    private = PrivatePC(epsilon=0.05, categories=CATEGORIES).fit(neighbours()[0])
-    exact = PrivatePC(epsilon=np.inf, categories=CATEGORIES).fit(neighbours()[0]).noisy_tables_
-    equal = np.concatenate([(private.noisy_tables_[pair] == exact[pair]).ravel() for pair in exact])
-    assert private.noise_scale_ > 200
-    assert equal.sum() < 6  # of 150, each with a chance of 1 in 500 or less: alpha < 1e-6
-    longer = PrivatePC(epsilon=0.05, categories=CATEGORIES).fit(np.repeat(neighbours()[0], 20, axis=0))
-    sizes = [len(pickle.dumps((fit, fit.cpdag_))) for fit in (private, longer)]
+    table = np.repeat(neighbours()[0], 50, axis=0)
+    private, exact = (PrivatePC(epsilon, categories=CATEGORIES).fit(table) for epsilon in (0.05, np.inf))
+    scale = private.noise_scales_[1]
+    assert scale > 200
+    noisy_and_exact = zip(private.noisy_counts_, exact.noisy_counts_, strict=True)
+    assert sum((noisy == own).sum() for noisy, own in noisy_and_exact) < 3  # of 20, each with a chance below 1 in 500
+    values = np.concatenate([cells.ravel() for cells in private.noisy_tables_.values()])
+    own = np.concatenate([cells.ravel() for cells in _exact_tables(private, table)])
+    assert (values == own).sum() <= len(own) / 20 + 2
+    longer = PrivatePC(epsilon=0.05, categories=CATEGORIES).fit(np.repeat(table, 2, axis=0))
+    sizes = [len(pickle.dumps(dict(vars(fit), noisy_tables_=None, parts_=None))) for fit in (private, longer)]
     assert abs(sizes[0] - sizes[1]) < N
+
+
+def _exact_tables(private, table):
+    """Without noise, of the parts that the fit has."""
+    labels = {**{label: code for code, label in enumerate(LABELS)}, None: len(LABELS) + 1}
+    codes = [
+        parts[[labels.get(value, len(LABELS)) for value in column]]
+        for parts, column in zip(private.parts_, table.T, strict=True)
+    ]
+    sizes = [int(parts.max()) + 1 for parts in private.parts_]
+    return counts_of_sets(codes, sizes, list(private.noisy_tables_))
 
 
 @pytest.mark.parametrize("before", ["new", "fitted"])
@@ -99,13 +131,7 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(bef
         return prepared(private if before == "new" else private.fit(table[:30]))
 
     fitted, was_as_before = PrivatePC(categories=CATEGORIES).fit(table), []
-    classes = (
-        PrivateEstimator,
-        GraphResultMixin,
-        PrivatePC,
-        noisy_tables.TwoWayTablesRelease,
-        two_way_tables.NoisyTwoWayTables,
-    )
+    classes = (PrivateEstimator, GraphResultMixin, PrivatePC, table_release.TablesRelease, table_plan.TablePlan)
     for interrupted in interrupted_everywhere(
         prepare, lambda interrupted: interrupted.estimator.fit(table), functions_of(*classes)
     ):
@@ -122,7 +148,7 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
 
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-5)
     private = PrivatePC(epsilon=0.3, categories=CATEGORIES, ledger=ledger)
-    monkeypatch.setattr(two_way_tables, "discrete_gaussian", interrupt)
+    monkeypatch.setattr(table_release, "discrete_gaussian", interrupt)
     with pytest.raises(KeyboardInterrupt):
         private.fit(neighbours()[0])
     assert len(ledger.entries()) == 1

@@ -238,3 +238,18 @@ def test_the_correlation_matrix_is_the_nearest_to_the_noisy_one_cut_to_minus_one
     assert of_found <= nearest_of_grid + 1e-6
     nearest_of_grid, of_found = least(noisy)
     assert of_found > nearest_of_grid + 1e-3
+
+
+def test_single_entries_and_the_largest_may_be_farther_off_than_the_noisy_ones():
+    """So of these nothing is said, only of the sum of squares."""
+
+    def matrix(a, b, c):
+        return np.array([[1, a, b], [a, 1, c], [b, c, 1]])
+
+    noisy = matrix(-0.8, -0.8, 0.0)
+    assert nearest_correlation(noisy)[1, 2] == pytest.approx(0.05, abs=0.005)  # of which 0 is the truth
+    truth, noisy = matrix(0.05, -0.61, 0.73), matrix(0.34, -0.85, 0.42)
+    errors = np.abs(nearest_correlation(noisy) - truth), np.abs(noisy - truth)
+    assert errors[0].max() == pytest.approx(0.36, abs=0.005)
+    assert errors[1].max() == pytest.approx(0.31, abs=0.005)
+    assert (errors[0] ** 2).sum() < (errors[1] ** 2).sum()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic.causal.table_release import two_way_squared_sensitivity
+from skdpmic.causal.table_plan import tables_squared_sensitivity
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.registry import OF_PAIRS, STATISTICS, statistic_named
@@ -55,8 +55,8 @@ def test_those_of_matrices_and_tables_are_as_the_page_says(p, n, m):
     assert "4 ⌊p² / 4⌋ (m (n - m) + m (m - 1) / 2)²" in PAGE
     pairs = m * (n - m) + m * (m - 1) // 2
     assert kendall_matrix_squared_sensitivity(p, n, m) == 4 * (p * p // 4) * pairs**2
-    assert "m² p (p - 1)" in PAGE
-    assert two_way_squared_sensitivity(p, m) == m * m * p * (p - 1)
+    assert "2 m² K" in PAGE
+    assert tables_squared_sensitivity(p, m) == 2 * m * m * p
 
 
 def test_every_row_names_a_proof_that_exists():

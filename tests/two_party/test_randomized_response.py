@@ -282,7 +282,7 @@ def test_what_a_search_over_it_costs_is_not_guessed():
         ({"categories": {0: ["a"]}}, "categories of feature 0 must be"),
         ({"n_parts": 1}, "n_parts must be 'auto' or an int from 2"),
         ({"n_parts": 2.0}, "n_parts must be an int"),
-        ({"n_parts": 2**16}, "n_parts must be 'auto' or an int from 2"),
+        ({"n_parts": 2**8}, "n_parts must be 'auto' or an int from 2 to 255"),
         ({"n_parts": "most"}, "n_parts must be an int"),
         ({"columns_per_record": 0}, "columns_per_record must be an int >= 1"),
         ({"columns_per_record": 4}, "columns_per_record must be at most n_features=3"),

@@ -8,7 +8,10 @@ import pytest
 
 from skdpmic.table.axes import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
-from skdpmic.two_party.reports import ReportedColumn, ReportsDescription, description_from_json, read_reports
+from skdpmic.two_party import reports as reports_module
+from skdpmic.two_party import reports_description as module
+from skdpmic.two_party.reports import open_reports
+from skdpmic.two_party.reports_description import ReportedColumn, ReportsDescription, description_from_json
 from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
@@ -16,6 +19,11 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 N = 60
 KEY = b"skdpmic.reports"
+
+
+def read_reports(reports):
+    with open_reports(reports) as opened:
+        return opened.read()
 
 
 @pytest.fixture
@@ -104,61 +112,140 @@ GOOD = {
     "columns": [{"name": "x", "described": ["Range", 0.0, 1.0, "numbers"], "equal_parts": 4, "missing": True}],
 }
 COLUMN = GOOD["columns"][0]
-BAD = [
-    "",
-    "null",
-    "[]",
-    "{",
-    "\x80",
-    "[" * 100_000,
+LABELS = {**COLUMN, "described": ["Labels", ["a", "b"]], "equal_parts": None}
+SECRET = "a text of the file"
+OBJECT = "the text must be an object of JSON with the fields version, mechanism, epsilon, columns_per_record, columns"
+TEXTS = ["", "null", "[]", "3", "{", "\x80", "[" * 100_000, '{"version": 1, "version": 1}', '{"version": NaN}']
+IN_TEXT = [  # fields of the text, and what is said of them
+    ({"version": 2}, "version must be 1, got 2"),
+    ({"version": "1"}, "version must be 1, got str"),
+    ({"version": True}, "version must be 1"),
+    ({"mechanism": SECRET}, "mechanism must be 'm-ary randomised response', got str"),
+    ({"mechanism": None}, "mechanism must be"),
+    ({"epsilon": 0}, "epsilon must be 'infinity' or a number of at least 1e-100, got 0"),
+    ({"epsilon": -1.0}, "epsilon must be"),
+    ({"epsilon": SECRET}, "epsilon must be"),
+    ({"epsilon": True}, "epsilon must be"),
+    ({"epsilon": 10**400}, "epsilon must be"),
+    ({"epsilon": [1.0]}, "epsilon must be"),
+    ({"columns_per_record": 0}, "columns_per_record must be a whole number from 1 to 1, got 0"),
+    ({"columns_per_record": 2}, "columns_per_record must be"),
+    ({"columns_per_record": 1.0}, "columns_per_record must be"),
+    ({"columns_per_record": True}, "columns_per_record must be"),
+    ({"columns": []}, "columns must be a list of 1 to 10000 columns"),
+    ({"columns": None}, "columns must be"),
+    ({"columns": {"0": COLUMN}}, "columns must be"),
+    ({"columns": [COLUMN] * 10_001}, "columns must be a list of 1 to 10000 columns"),
+    ({"columns": [COLUMN, COLUMN]}, "names of columns must be different"),
+    ({"columns": [None]}, r"columns\[0\] must be an object of JSON with the fields name, described"),
+    ({"more": SECRET}, "and no others, each once"),
+]
+RANGE, PARTS = "a range, knots or labels as", "a whole number from 2 to 255"
+IN_COLUMN = [  # fields of a column
+    ({"name": 3}, "name", "a text, got 3"),
+    ({"name": None}, "name", "a text"),
+    *[({"equal_parts": n}, "equal_parts", PARTS) for n in (0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET)],
+    ({"missing": 1}, "missing", "true or false"),
+    ({"missing": SECRET}, "missing", "true or false"),
     *[
-        {**GOOD, **change}
-        for change in (
-            {"version": 2},
-            {"version": "1"},
-            {"epsilon": 0},
-            {"epsilon": -1.0},
-            {"epsilon": "1"},
-            {"epsilon": True},
-            {"epsilon": float("nan")},
-            {"epsilon": float("inf")},
-            {"columns_per_record": 0},
-            {"columns_per_record": 2},
-            {"columns_per_record": 1.0},
-            {"columns": []},
-            {"columns": None},
-            {"columns": [COLUMN, COLUMN]},
+        ({"described": described}, "described", RANGE)
+        for described in (
+            None,
+            SECRET,
+            [],
+            {},
+            [SECRET],
+            ["Order"],
+            ["Unread"],
+            ["Range", 1.0, 0.0, "numbers"],
+            ["Range", 0.0, 1.0, SECRET],
+            ["Range", 0.0, 1.0, "order"],
+            ["Range", "0", "1", "numbers"],
+            ["Range", False, True, "numbers"],
+            ["Range", 0.0, 1.0],
+            ["Range", 0.0, 1.0, "numbers", 1],
+            ["LogRange", -1.0, 1.0, "numbers"],
+            ["Knots", [0.0], "numbers"],
+            ["Labels", ["a", "a"]],
+            ["Labels", ["a"]],
+            ["Labels", ["a", 1.0]],
+            ["Labels", SECRET],
+            ["os.system", "ls"],
         )
     ],
-    *[
-        {**GOOD, "columns": [{**COLUMN, **change}]}
-        for change in (
-            {"name": 3},
-            {"equal_parts": 1},
-            {"equal_parts": 2**16},
-            {"equal_parts": 10**9},
-            {"equal_parts": None},
-            {"equal_parts": True},
-            {"missing": 1},
-            {"described": None},
-            {"described": ["Order"]},
-            {"described": ["Range", 1.0, 0.0, "numbers"]},
-            {"described": ["Range", 0.0, float("inf"), "numbers"]},
-            {"described": ["Range", 0.0, 1.0, "order"]},
-            {"described": ["Labels", ["a", "a"]], "equal_parts": None},
-            {"described": ["Labels", ["a", "b"]]},
-            {"described": ["os.system", "ls"]},
-        )
-    ],
-    {key: value for key, value in GOOD.items() if key != "epsilon"},
+    ({"described": LABELS["described"]}, "equal_parts", "null, as the column is of labels"),
+    ({**LABELS, "described": ["Labels", [str(i) for i in range(255)]]}, "described", "at most 254 labels"),
+    ({"more": 1}, None, "and no others, each once"),
 ]
 
 
-@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
-def test_descriptions_that_nobody_wrote_are_refused(text):
-    with pytest.raises(ValueError, match="reports must have a description of version 1") as caught:
-        description_from_json(text if isinstance(text, str) else json.dumps(text))
+def refused(text, message):
+    """Refused with this message, and without the text."""
+    said = "reports must have a description of version 1 as RandomizedResponse.to_arrow writes it: "
+    with pytest.raises(ValueError, match=said + message) as caught:
+        description_from_json(text)
     assert caught.value.__cause__ is None
+    assert SECRET not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_texts_that_are_no_description_are_refused(text):
+    refused(text, OBJECT)
+
+
+@pytest.mark.parametrize("change, message", IN_TEXT, ids=range(len(IN_TEXT)))
+def test_descriptions_that_nobody_wrote_are_refused_by_the_field(change, message):
+    refused(json.dumps({**GOOD, **change}), message if change.keys() <= GOOD.keys() else OBJECT)
+
+
+@pytest.mark.parametrize("change, field, message", IN_COLUMN, ids=range(len(IN_COLUMN)))
+def test_columns_that_nobody_wrote_are_refused_by_the_field(change, field, message):
+    where = r"columns\[1\]" + ("" if field is None else rf"\.{field}")
+    other = {**COLUMN, "name": "y", **change}
+    refused(
+        json.dumps({**GOOD, "columns": [COLUMN, other]}), f"{where} must be {'.*' if field is None else ''}{message}"
+    )
+
+
+@pytest.mark.parametrize("field", GOOD)
+def test_a_description_without_one_of_its_fields_is_refused(field):
+    refused(json.dumps({key: value for key, value in GOOD.items() if key != field}), OBJECT)
+
+
+@pytest.mark.parametrize("field", COLUMN)
+def test_a_column_without_one_of_its_fields_is_refused(field):
+    without = {key: value for key, value in COLUMN.items() if key != field}
+    refused(json.dumps({**GOOD, "columns": [without]}), r"columns\[0\] must be an object")
+
+
+def test_infinities_that_json_has_no_name_for_are_refused():
+    refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'), "epsilon must be")
+    refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"), r"columns\[0\]\.described must be")
+
+
+def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
+    refused(" " * (2**23 + 1), "the text must be of at most 8388608 bytes, got 8388609")
+    columns = [{**COLUMN, "name": str(j), "equal_parts": 255} for j in range(2049)]
+    with pytest.raises(ValueError, match="at most 524288 parts of all columns, got 524544"):
+        description_from_json(json.dumps({**GOOD, "columns": columns}))
+    assert len(description_from_json(json.dumps({**GOOD, "columns": columns[:2048]})).columns) == 2048
+
+
+def test_who_writes_reports_is_held_to_the_same_sizes(monkeypatch):
+    X, labels = np.zeros((5, 3)), list(map(str, range(255)))
+    alice = RandomizedResponse(categories={0: labels}, bounds={1: (0, 1), 2: (0, 1)})
+    with pytest.raises(ValueError, match=r"at most 256 parts of a column.*got 257 of column 'x0'"):
+        alice.fit(X.astype(str).astype(object))
+    for name, message in (
+        ("MOST_COLUMNS", "2 columns, got 3"),
+        ("MOST_PARTS_IN_ALL", "got 15"),
+        ("MOST_BYTES", "byte"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, 2)
+            with pytest.raises(ValueError, match=message):
+                RandomizedResponse(bounds=(0, 1)).fit(X)
 
 
 def test_the_good_one_is_taken():
@@ -181,6 +268,8 @@ def made_up(values, kind=None, names=("x",), **change):
         (made_up([0, None, 1, 2]), r"1 column\(s\) for each record"),
         (made_up([0, 1, 1, 2], names=("y",)), "the columns that their description names"),
         (made_up([0, 1, 1, 2], names=("x", "x")), "the columns that their description names"),
+        (made_up([0, None, None, None], epsilon=-1), "epsilon must be"),
+        (made_up([None] * 4), "whole numbers, got null"),
         (made_up([0, 1, 1]), "3 sample"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({KEY: b"\xff\xfe"}), "description of version 1"),
@@ -192,6 +281,34 @@ def test_reports_that_nobody_made_are_refused_and_quote_nothing(reports, message
     with pytest.raises(ValueError, match=message):
         scorer.fit(reports, np.arange(len(reports)))
     assert not hasattr(scorer, "scores_")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_files_of_more_records_than_there_are_targets_are_refused_before_they_are_read(suffix, tmp_path, monkeypatch):
+    """Thousands of millions of equal numbers may be a small file."""
+    table, path = made_up([0] * 1000), tmp_path / f"reports.{suffix}"
+    if suffix == "parquet":
+        parquet.write_table(table, path)
+        monkeypatch.setattr(parquet.ParquetFile, "read", None)
+    else:
+        with pyarrow.ipc.new_file(path, table.schema) as file:
+            file.write_table(table)
+    monkeypatch.setattr(reports_module.OpenReports, "read", None)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TwoPartyScorer().fit(path, np.arange(4))
+    monkeypatch.setattr(reports_module, "_MOST_VALUES", 999)
+    with pytest.raises(ValueError, match="at most 999 values, got 1000 records of 1 columns"):
+        TwoPartyScorer().fit(path, np.arange(1000))
+
+
+def test_a_file_with_less_memory_than_it_says_is_refused(tmp_path):
+    table, path = made_up([0] * 1009, kind=pyarrow.uint16()), tmp_path / "reports.arrow"
+    with pyarrow.ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+    said, more = ((n).to_bytes(8, "little") for n in (1009, 10**6))
+    path.write_bytes(path.read_bytes().replace(said, more))
+    with pytest.raises(ValueError, match="can be read, got a damaged one"):
+        TwoPartyScorer().fit(path, np.arange(10**6))
 
 
 def test_whole_numbers_of_any_size_are_read():

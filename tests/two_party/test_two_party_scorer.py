@@ -13,22 +13,16 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.axes import Range
-from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
+from skdpmic.two_party import TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
 from skdpmic.two_party import two_party_scorer as module
-from skdpmic.two_party.reports import ReportedColumn
+from skdpmic.two_party.reports_description import ReportedColumn
+from tests.two_party.sent import may_refuse, reports_of, seeded
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
 STATISTICS = ("distance_correlation", "mtv_r", "mic_r")
 BOUNDS = {"target_bounds": (-1, 2)}
-seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-
-
-def reports_of(X, epsilon=1.0, **parameters):
-    """What the party that holds X sends."""
-    alice = RandomizedResponse(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
-    return alice.to_arrow(alice.transform(X))
 
 
 def line(n, rng):
@@ -68,13 +62,31 @@ def test_without_noise_and_with_many_parts_it_is_the_distance_correlation_of_the
     assert bob.scores_[0] == pytest.approx(plain_distance_correlation(x[:, 0], y), abs=2e-3)
 
 
-def test_few_parts_say_nearly_the_same():
-    """As values are taken to be spread evenly in each part; with the variance of centres it would be 3 % too low."""
+@pytest.mark.parametrize("n_parts", [2, 4, 8])
+def test_without_noise_it_is_the_distance_correlation_of_the_centres_of_parts(n_parts):
+    """Whatever the law of the values: the oracle reads the centres, and not the parts."""
+    rng = np.random.default_rng(1)
+    for x in (rng.random(500), rng.lognormal(size=500) / 5, rng.integers(2, size=500), rng.integers(3, size=500) / 2):
+        y = x + 0.25 * rng.standard_normal(500)
+        centres = np.minimum(np.floor(n_parts * x), n_parts - 1)
+        (score,) = TwoPartyScorer().fit(reports_of(x[:, np.newaxis], math.inf, n_parts=n_parts), y).scores_
+        assert score == pytest.approx(plain_distance_correlation(centres, y), abs=2e-3)
+
+
+def test_of_two_values_at_the_ends_of_the_bounds_it_is_that_of_the_values():
+    x = np.random.default_rng(1).integers(2, size=(500, 1))
+    y = x[:, 0] + np.random.default_rng(2).standard_normal(500)
+    (score,) = TwoPartyScorer().fit(reports_of(x, math.inf), y).scores_
+    assert score == pytest.approx(plain_distance_correlation(x[:, 0], y), abs=2e-3)
+
+
+def test_few_parts_say_nearly_the_same_of_values_that_spread_evenly():
+    """In 4 parts 3% less: the variance of centres is too large by a ninth of a part squared, 14%; in 8 parts 1%."""
     x, y = line(5000, np.random.default_rng(1))
     exact = plain_distance_correlation(x[:2000, 0], y[:2000])
-    for n_parts in (4, 6, 8):
+    for n_parts, less in ((4, 0.035), (6, 0.016), (8, 0.009)):
         (score,) = TwoPartyScorer().fit(reports_of(x[:2000], math.inf, n_parts=n_parts), y[:2000]).scores_
-        assert score == pytest.approx(exact, abs=0.012)
+        assert 1 - less == pytest.approx(score / exact, abs=0.006)
 
 
 def test_covariances_are_in_the_units_of_the_target_or_of_its_bounds():
@@ -102,6 +114,7 @@ def test_constant_columns_and_targets_score_0(statistic):
 @pytest.mark.parametrize("epsilon", [None, 1.0])
 @pytest.mark.parametrize("n", [4, 5, 6, 9])
 @pytest.mark.combinations
+@may_refuse
 def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
     x = np.random.default_rng(n).random((n, 3))
     bob = TwoPartyScorer(statistic, epsilon=epsilon, **BOUNDS)
@@ -155,48 +168,12 @@ def test_bounds_of_the_target_are_needed_where_it_is_cut_in_parts_and_clip_it_el
 )
 @pytest.mark.slow
 def test_the_mean_error_on_a_line_at_epsilon_1(n, repeats, most):
-    """Seeded; in benchmarks/results/two_party.csv the mean errors are 0.064 and 0.030."""
+    """Seeded; in benchmarks/results/two_party.csv the mean errors are 0.068 and 0.032."""
     errors = []
     for seed in range(repeats):
         x, y = line(n, np.random.default_rng(seed))
         errors.append(abs(TwoPartyScorer().fit(reports_of(x, random_state=seed), y).scores_[0] - LINE))
     assert np.mean(errors) <= most
-
-
-def related(kind, n, rng):
-    x = rng.random((n, 1))
-    noise = rng.standard_normal(n)
-    return x, {"line": x[:, 0] + 0.25 * noise, "independent": noise, "parabola": (2 * x[:, 0] - 1) ** 2 + 0.2 * noise}[
-        kind
-    ]
-
-
-def n_held(kind, truth, epsilon, n, repeats):
-    """Of how many tables an interval of 95 % holds the truth."""
-    held = 0
-    for seed in range(repeats):
-        x, y = related(kind, n, np.random.default_rng(seed))
-        bob = TwoPartyScorer(target_bounds=(-1, 2), epsilon=epsilon, random_state=seed)
-        lower, upper = bob.fit(reports_of(x, 2.0, random_state=seed + 1000), y).scores_interval()
-        assert lower[0] <= bob.scores_[0] <= upper[0]
-        assert upper[0] - lower[0] < 0.6
-        held += lower[0] <= truth <= upper[0]
-    return held
-
-
-@seeded
-@pytest.mark.slow
-@pytest.mark.parametrize("kind, truth", [("line", LINE), ("independent", 0.0), ("parabola", 0.399)])
-@pytest.mark.parametrize("epsilon", [None, 1.0])
-def test_intervals_hold_the_truth_as_often_as_they_say(kind, truth, epsilon):
-    """120 tables of 2,000 records at epsilon = 2; with 95 % each, 107 of 120 hold it with probability 0.997."""
-    assert n_held(kind, truth, epsilon, 2000, 120) >= 107
-
-
-@seeded
-def test_intervals_of_few_tables_hold_the_truth():
-    """With 95 % each, 33 of 40 hold it with probability 0.999; of intervals half as wide, with 0.01."""
-    assert n_held("line", LINE, None, 1000, 40) >= 33
 
 
 def test_a_higher_confidence_has_a_wider_interval():
@@ -239,11 +216,14 @@ def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_var
     column, inverse = ReportedColumn("x", Range(0.0, 1.0), 4, False), np.eye(4)
     counts = np.histogram2d(x[:, 0], np.clip(y, -1, 2), bins=(4, 8), range=((0, 1), (-1, 2)))[0]
     of_counts = partial(distance_correlation.of_counts, n=20_000, is_discrete=False, column=column, inverse=inverse)
-    of_records, rng = of_counts(counts, scale=0).variance, np.random.default_rng(1)
-    found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30) for _ in range(300)]
-    said = np.mean([estimate.variance for estimate in found]) - of_records
-    assert said > 2 * of_records
-    assert said / 2 < np.var([estimate.value for estimate in found]) < 1.25 * said  # 3 standard errors of a variance
+    of_records, rng = of_counts(counts, scale=0)[0], np.random.default_rng(1)
+    residual = np.array([1.0, -of_records.value])  # which the interval is of
+    found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30)[0] for _ in range(300)]
+    without, *with_noise = [residual @ estimate.errors @ residual for estimate in (of_records, *found)]
+    said = np.mean(with_noise) - without
+    assert said > 2 * without
+    drawn = np.var([residual @ (estimate.covariance, estimate.spread) for estimate in found])
+    assert said / 2 < drawn < 1.25 * said  # 3 standard errors of a variance
 
 
 @pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])

@@ -120,6 +120,11 @@ class MtvRGrids(Measure):
         """
         return replace(self, rows_per_group=rows_per_group)
 
+    @property
+    def has_common_error(self):
+        """Scores are measured against the shares that were learnt, if there are any."""
+        return self.margin is not None
+
     chance_rate = 0.5  # by which power of n the score of independent variables falls
 
     @property

@@ -41,14 +41,20 @@ class SimulatedLaw:
         Of the statistic.
     n : int
         Number of records.
+    n_in_class : int, default=None
+        In one of the two classes of the target, if it has two.
     """
 
-    def __init__(self, name, n):
-        self._name, self._n = name, n
+    def __init__(self, name, n, n_in_class=None):
+        self._name, self._n, self._n_in_class = name, n, n_in_class
+
+    def scores(self, n_resamples, seed):
+        """Scores without noise, ascending."""
+        return null_scores(self._name, self._n, n_resamples, seed, self._n_in_class)
 
     def p_values(self, released, noise, n_resamples, seed):
         """The share of simulated scores with noise, and of the released one, that are at least as large."""
-        scores = null_scores(self._name, self._n, n_resamples, seed)
+        scores = self.scores(n_resamples, seed)
         if noise is not None:
             scores = np.sort(scores + noise.rvs(n_resamples, random_state=np.random.default_rng([seed, 1])))
         n_below = np.searchsorted(np.clip(scores, 0.0, 1.0), released - _SLACK)
@@ -62,22 +68,30 @@ class AveragedLaw:
     the released value; beyond, and as far below as that is better, a tangent of it stands for it. Nor has any tail of
     it more than so many times the probability of that of strict ranks.
 
+    It may be the mean of a law that is not quite known: one that, widened a little, stands for it, and may be missed.
+
     Parameters
     ----------
-    name : str
-        Of the statistic.
-    n : int
-        Number of records.
-    most_times : int
+    strict : SimulatedLaw
+        Of strict ranks.
+    most_times : float
+        May be infinite.
+    widening : float, default=1.0
+        What simulated scores are multiplied by.
+    missed : float, default=0.0
+        How likely this law is at most not to hold.
     """
 
-    def __init__(self, name, n, most_times):
-        self._name, self._n, self._most_times = name, n, most_times
+    def __init__(self, strict, most_times, widening=1.0, missed=0.0):
+        self._strict, self._most_times, self._widening, self._missed = strict, most_times, widening, missed
+
+    def of_strict_ranks(self):
+        """The law where it is known that there are no ties, or none but those of two classes."""
+        return self._strict if self._missed == 0 else self
 
     def p_values(self, released, noise, n_resamples, seed):
         """The least mean of such a function over the simulated strict scores, or that many times their tail."""
-        of_strict = SimulatedLaw(self._name, self._n).p_values(released, noise, n_resamples, seed)
-        scores, counts = _in_groups(null_scores(self._name, self._n, n_resamples, seed))
+        scores, counts = _in_groups(self._widening * self._strict.scores(n_resamples, seed))
         least = np.maximum(released - _SLACK, GRID)
         needed = least[:, np.newaxis] - scores
         tails = np.where(needed >= 0, _reaches(needed, noise), 0.0)  # where they are convex
@@ -85,8 +99,10 @@ class AveragedLaw:
         for slopes, roots in _tangents(least, noise):
             lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
             sums = np.minimum(sums, np.maximum(lines, tails) @ counts)
-        p = np.minimum((1.0 + sums) / (1.0 + n_resamples), self._most_times * of_strict)
-        return np.where(released <= _SLACK, 1.0, np.minimum(p, 1.0))
+        p = (1.0 + sums) / (1.0 + n_resamples)
+        if self._most_times < np.inf:
+            p = np.minimum(p, self._most_times * self._strict.p_values(released, noise, n_resamples, seed))
+        return np.where(released <= _SLACK, 1.0, np.minimum(p + self._missed, 1.0))
 
 
 def _in_groups(ascending):

@@ -21,18 +21,22 @@ class NullModel:
     rows_per_group : int
     n_labels : int ndarray of shape (n_features,)
         Of nominal features; 0 for numbers.
+    is_untied : bool ndarray of shape (n_features,)
+        Whether there are no ties; none of them but where there is no noise, as nobody may know that otherwise.
     """
 
     measure: object
     n_samples: int
     rows_per_group: int
     n_labels: np.ndarray
+    is_untied: np.ndarray
 
     @classmethod
-    def of_shape(cls, measure, shape):
+    def of_shape(cls, measure, shape, is_untied=False):
         """Of a measure and the public numbers of a table."""
         n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
-        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
+        is_untied = np.broadcast_to(is_untied, len(n_labels))
+        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
 
     def p_values(self, scores, noise, n_resamples, random_state):
         """The p-value of each score, of shape (n_features,).
@@ -53,9 +57,10 @@ class NullModel:
             )
         check_whole(n_resamples, "n_resamples")
         p_values, seed = np.empty(len(scores)), _seed_of(random_state)
-        for n_labels in np.unique(self.n_labels):
-            of_kind = self.n_labels == n_labels
-            law = self.measure.null_law(self.n_samples, int(n_labels) or None)
+        for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
+            of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
+            law = self.measure.null_law(self.n_samples, n_labels or None)
+            law = law.of_strict_ranks() if is_untied else law
             p_values[of_kind] = law.p_values(scores[of_kind], noise, int(n_resamples), seed)
         return p_values
 

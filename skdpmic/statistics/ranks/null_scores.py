@@ -13,12 +13,13 @@ from skdpmic._utils.jit import jit
 from skdpmic.statistics.ranks.kernels import distance_correlation, quotient
 
 MOST_RECORDS = 10_000  # drawn: of more, scores are drawn for so many, and get smaller as their standard deviation does
+MOST_OF_CLASS = 5_000  # the same for the records of one of two classes
 MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which takes longer
 
 
 @lru_cache(maxsize=32)
-def null_scores(name, n, n_draws, seed):
-    """Scores of independent variables without ties, ascending.
+def null_scores(name, n, n_draws, seed, n_in_class=None):
+    """Scores of independent variables without ties, ascending; or of one without ties and of two classes.
 
     Parameters
     ----------
@@ -27,18 +28,45 @@ def null_scores(name, n, n_draws, seed):
         Number of records.
     n_draws : int
     seed : int
+    n_in_class : int, default=None
+        Of a target of two classes, for Kendall and Spearman: how many of the records are in one of them.
 
     Returns
     -------
     ndarray of shape (n_draws,)
         In [0, 1]. Not to be written to, as it is kept.
     """
+    if n_in_class is not None:
+        scores = _of_two_classes(name, n, n_in_class, n_draws, np.random.default_rng(seed))
+        return _kept(np.sort(scores))
     draw, spread, most = _LAWS[name]
     n_drawn = min(n, most)
     scores = draw(n_drawn, n_draws, np.random.default_rng(seed))
     scores = np.sort(scores) if n == n_drawn else np.sort(scores) * (spread(n) / spread(n_drawn))
+    return _kept(scores)
+
+
+def _kept(scores):
     scores.flags.writeable = False
     return scores
+
+
+def _of_two_classes(name, n, n_in_class, n_draws, rng):
+    """Both are multiples of the rank sum of a class; of large ones, so many are drawn, and their share of records."""
+    n_drawn, n_of_class = n, n_in_class
+    if n_in_class > MOST_OF_CLASS:
+        n_drawn, n_of_class = round(n * MOST_OF_CLASS / n_in_class), MOST_OF_CLASS
+    sums = np.zeros(n_draws, dtype=np.int64)
+    _add_rank_sums(np.arange(n_drawn), n_of_class, rng, sums)
+    numerator, denominator = (2, n_drawn * (n_drawn - 1)) if name == "kendall" else (3, n_drawn**2 - 1)
+    scores = np.array([quotient(numerator * abs(int(of_draw)), denominator) for of_draw in sums])
+    if n_drawn == n:
+        return scores
+    return scores * (_spread_of_class(n, n_in_class) / _spread_of_class(n_drawn, n_of_class))
+
+
+def _spread_of_class(n, n_in_class):
+    return math.sqrt(n_in_class * (n - n_in_class) * (n + 1)) / (n * (n - 1))
 
 
 def _kendall(n, n_draws, rng):
@@ -96,6 +124,17 @@ def _add_products(ranks, rng, sums):
             j = i + int(rng.random() * (n - i))
             ranks[i], ranks[j] = ranks[j], ranks[i]
             sums[draw] += (2 * i + 1) * (2 * ranks[i] + 1)
+
+
+@jit
+def _add_rank_sums(ranks, n_in_class, rng, sums):
+    """Sums of the ranks -(n - 1), -(n - 3) ... n - 1 of some records, from `ranks`, 0 ... n - 1 in any order."""
+    n = len(ranks)
+    for draw in range(len(sums)):
+        for i in range(n_in_class):
+            j = i + int(rng.random() * (n - i))
+            ranks[i], ranks[j] = ranks[j], ranks[i]
+            sums[draw] += 2 * ranks[i] - (n - 1)
 
 
 @jit

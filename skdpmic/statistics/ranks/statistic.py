@@ -5,17 +5,19 @@ has by itself, whoever else is in the table.
 """
 
 import math
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure, Statistic
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin
+from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.nominal import Nominal
 
@@ -46,23 +48,67 @@ class _RankStatistic(Measure, Statistic):
         return 0
 
 
+@dataclass(frozen=True)
 class _OfMidRanks(_RankStatistic):
-    """Equal values share a rank."""
+    """Equal values share a rank. What is known of the shares of two classes matters to p-values alone."""
+
+    rows_per_group: int = 1
+    margin: Margin | None = None
 
     most_classes = 2
+    tests_by_ties = True
     most_times_by_ties: ClassVar  # as likely as without ties is any score, or a larger one, of independent variables
+
+    def of_groups(self, rows_per_group):
+        """The same where each person has so many rows."""
+        return replace(self, rows_per_group=rows_per_group)
+
+    def knowing(self, shares):
+        """The same, where the shares of two classes are public."""
+        return replace(self, margin=public_margin(shares, len(shares)))
+
+    def learning(self):
+        """The same, where the shares will be learnt: a score is as sensitive."""
+        return self
+
+    def before_learning(self):
+        """The same, before anything was learnt of a target."""
+        return replace(self, margin=None)
+
+    def target_counts(self, target):
+        """What is to be learnt of a target, without noise: records in each of two classes."""
+        return np.bincount(target.values, minlength=2)
+
+    def learnt(self, counts, n, bounds, epsilon, random_bytes):
+        """The same, with what epsilon tells of the shares of two classes, as with MTVr; `bounds` say nothing here."""
+        told = Told(n, epsilon, self.rows_per_group, 1, random_bytes)
+        return replace(self, margin=class_margin(counts, told))
+
+    def are_untied(self, records, n_jobs):
+        """Which features p-values may suppose to have no ties, where nothing is hidden: a bool or an array."""
+        if records.n_classes is None and not _is_untied(records.target.values, None):
+            return False
+        return np.array(records.map_features(_is_untied, n_jobs))
 
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target."""
-        return AveragedLaw(self.name, n, self.most_times_by_ties)
+        if self.margin is None:
+            return AveragedLaw(SimulatedLaw(self.name, n), self.most_times_by_ties)
+        smaller = smaller_class(self.margin, n)
+        most_times = _MOST_TIMES_BY_TIES_OF_ONE if smaller.is_exact else math.inf
+        of_classes = SimulatedLaw(self.name, n, smaller.most)
+        return AveragedLaw(of_classes, most_times, smaller.widening(n), smaller.missed)
 
     def scorer(self, target, random_bytes):
         """What scores features against a target."""
         return _Scorer(self.score, ranks.mid_ranks, ranks.mid_ranks(target.values))
 
 
+_MOST_TIMES_BY_TIES_OF_ONE = 2  # of which the other one has none, or is two classes of known sizes
+
+
 class _OfStrictRanks(_RankStatistic):
-    """Equal values are put in random order."""
+    """Equal values are put in random order, another one for each feature."""
 
     def null_law(self, n, n_labels):
         """What is known of scores of n records where a feature is independent of the target."""
@@ -71,9 +117,7 @@ class _OfStrictRanks(_RankStatistic):
     def scorer(self, target, random_bytes):
         """What scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
-        return _Scorer(
-            self.score, partial(ranks.strict_ranks, keys=keys), ranks.strict_ranks(target.values, keys_of_target)
-        )
+        return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
 
 
 class _Scorer:
@@ -87,12 +131,31 @@ class _Scorer:
         return self._score(self._ranks_of(in_order(x, scale)), self._target_ranks)
 
 
+class _ScorerOfStrictRanks:
+    """Scores features by their ranks, each with ties in an order of its own. As sensitive as the target."""
+
+    def __init__(self, score, keys, target_ranks):
+        self._score, self._keys, self._target_ranks = score, keys, target_ranks
+
+    def score(self, x, scale):
+        """The score of the feature `x`, if there is no other."""
+        return self.score_numbered(x, scale, 0)
+
+    def score_numbered(self, x, scale, number):
+        """The score of the feature `x`, the number of which says how its ties are put in order; in [0, 1]."""
+        return self._score(ranks.strict_ranks(in_order(x, scale), self._keys, number), self._target_ranks)
+
+
 def in_order(x, scale):
     """The column `x` as numbers that have an order: labels in theirs, others after them; missing values first."""
     values = np.asarray(x, dtype=np.float64)
     if isinstance(scale, Nominal):
         values = np.where(x == scale.n_labels + 1, np.nan, values)
     return np.where(np.isnan(values), -np.inf, values)  # missing values share a rank
+
+
+def _is_untied(x, scale):
+    return len(np.unique(in_order(x, scale))) == len(x)
 
 
 class Kendall(_OfMidRanks):

@@ -70,7 +70,7 @@ def test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger(noise):
     assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()
 
 
-@pytest.mark.parametrize("law", [BoundedLaw(bound_of_known_law()), AveragedLaw("kendall", 20, 2)])
+@pytest.mark.parametrize("law", [BoundedLaw(bound_of_known_law()), AveragedLaw(SimulatedLaw("kendall", 20), 2)])
 @ANY_NOISE
 def test_p_values_do_not_rise_with_the_score_and_a_score_of_0_says_nothing(law, noise):
     p_values = law.p_values(np.r_[0.0, np.linspace(GRID, 1, 300)], noise, 999, 0)
@@ -123,7 +123,7 @@ def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
     assert (np.abs(p_values - exact) <= 5 * np.sqrt(exact * (1 - exact) / n_resamples) + 2 / n_resamples).all()
 
 
-@pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw("kendall", 200, 2)])
+@pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw(SimulatedLaw("kendall", 200), 2)])
 @pytest.mark.parametrize("noise", [None, stats.laplace(scale=0.004)], ids=["none", "weak laplace"])
 def test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them(law, noise):
     """Of the simulated scores and the released one, each is as likely as another to be the largest."""
@@ -173,7 +173,7 @@ def test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say(name, n, noi
     monkeypatch.setattr(
         SimulatedLaw, "p_values", lambda self, released, noise, *given: tail(strict, shares, noise, released - 3 * GRID)
     )
-    law = AveragedLaw(name, n, {"kendall": 2, "spearman": 4}[name])
+    law = AveragedLaw(SimulatedLaw(name, n), {"kendall": 2, "spearman": 4}[name])
     orders = np.array(list(permutations(range(n))))
     for x, y in product(tie_patterns(n), repeat=2):
         scores, shares_of_ties = scores_with_ties(name, x, y, orders)
@@ -199,7 +199,7 @@ def test_where_noise_is_strong_ties_cost_nothing_and_where_there_is_none_a_facto
     for noise, most in ((stats.laplace(scale=0.5), 1.02), (stats.norm(scale=0.5), 1.02), (None, 2.0)):
         least = np.array([0.15, 0.2, 1.0])
         strict = SimulatedLaw(name, n).p_values(least, noise, 9_999, 0)
-        p_values = AveragedLaw(name, n, 2).p_values(least, noise, 9_999, 0)
+        p_values = AveragedLaw(SimulatedLaw(name, n), 2).p_values(least, noise, 9_999, 0)
         assert (p_values <= np.maximum(most, 1 + 5 / np.sqrt(9_999 * strict)) * strict + 1e-3).all() or noise is None
         assert (p_values <= 2 * strict).all()
 

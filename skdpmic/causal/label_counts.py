@@ -1,0 +1,40 @@
+"""Tables of counts of several columns of codes."""
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skdpmic._utils.progress import SILENT
+
+_SHORT = 50_000  # records: threads take longer to hand the interpreter's lock over than to count them
+
+
+def counts_of_sets(columns, sizes, sets, n_jobs=None, progress=SILENT):
+    """How many records have each combination of codes, for each set of columns.
+
+    Parameters
+    ----------
+    columns : list of n_columns int64 ndarrays of shape (n_samples,)
+        Codes 0 ... size - 1 of each.
+    sizes : list of n_columns int
+        How many codes each column may have.
+    sets : list of tuple of int
+    n_jobs : int, default=None
+    progress : Progress, default=SILENT
+
+    Returns
+    -------
+    list of int64 ndarrays
+        One for each set, with an axis for each of its columns.
+    """
+    if effective_n_jobs(n_jobs) == 1 or len(columns[0]) < _SHORT:
+        tables = (_counts(columns, sizes, each) for each in sets)
+    else:
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+        tables = parallel(delayed(_counts)(columns, sizes, each) for each in sets)
+    return list(progress.track(tables, len(sets), f"tables of {len(sets[0])} columns" if sets else "tables"))
+
+
+def _counts(columns, sizes, columns_of_table):
+    shape = tuple(sizes[column] for column in columns_of_table)
+    cells = np.ravel_multi_index([columns[column] for column in columns_of_table], shape)
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)

@@ -1,0 +1,173 @@
+"""Interactions are what weighted least squares says of all tables together, and their noise is what is stated."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from skdpmic.causal.interactions import Interactions, centred, subsets
+
+SIZES = (2, 3, 2, 4)
+N = 500
+SETS = {
+    "pairs": list(combinations(range(4), 2)),
+    "triples": list(combinations(range(4), 3)),
+    "pairs and a triple": [*combinations(range(4), 2), (0, 1, 3)],
+    "overlapping": [(0, 1, 2), (2, 3), (1, 3), (0, 3), (0, 2), (3,)],
+    "one of all": [(0, 1, 2, 3)],
+}
+VARIANCES = {1: 9.0, 2: 4.0, 3: 25.0, 4: 1.0}
+
+
+def margin(joint, columns):
+    return joint.sum(axis=tuple(axis for axis in range(joint.ndim) if axis not in columns))
+
+
+def noisy_tables(name, seed=0):
+    rng = np.random.default_rng(seed)
+    joint = rng.multinomial(N, rng.dirichlet(np.ones(math.prod(SIZES)))).reshape(SIZES)
+    exact = {columns: margin(joint, columns) for columns in SETS[name]}
+    return {
+        columns: table + rng.normal(0, math.sqrt(VARIANCES[len(columns)]), table.shape)
+        for columns, table in exact.items()
+    }
+
+
+def cells_of(columns):
+    """For each cell of the table of these columns, which cells of the table of all columns it has."""
+    every = np.eye(math.prod(SIZES)).reshape(*SIZES, -1)
+    return every.sum(axis=tuple(a for a in range(4) if a not in columns)).reshape(-1, math.prod(SIZES))
+
+
+def least_squares(tables):
+    """The table of all columns with N records that is nearest to all tables; of several, the flattest."""
+    n_cells = math.prod(SIZES)
+    free = linalg.null_space(np.ones((1, n_cells)))
+    weights = np.concatenate([np.full(t.size, VARIANCES[t.ndim] ** -0.5) for t in tables.values()])
+    design = np.concatenate([cells_of(columns) for columns in tables])
+    seen = np.concatenate([table.ravel() for table in tables.values()])
+    left = seen - design @ np.full(n_cells, N / n_cells)
+    solution = np.linalg.lstsq(weights[:, None] * (design @ free), weights * left, rcond=1e-10)[0]
+    return (N / n_cells + free @ solution).reshape(SIZES)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_all_tables_are_those_of_weighted_least_squares(name, seed):
+    tables = noisy_tables(name, seed)
+    known, expected = Interactions(tables, VARIANCES, N), least_squares(tables)
+    for columns in subsets(range(4)):
+        np.testing.assert_allclose(known.table(columns), margin(expected, columns), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_tables_without_noise_come_back_exactly_where_all_is_known(seed):
+    joint = np.random.default_rng(seed).integers(0, 50, SIZES)
+    for k in (2, 3, 4):
+        tables = {columns: margin(joint, columns) for columns in combinations(range(4), k)}
+        known = Interactions(tables, {k: 0.0}, joint.sum())
+        for columns in subsets(range(4)):
+            assert known.knows(columns) == (len(columns) <= k)
+            if len(columns) <= k:
+                np.testing.assert_allclose(known.table(columns), margin(joint, columns), atol=1e-9)
+        assert set(known.variance.values()) == {0.0}
+        assert known.cell_variance((0, 1)) == 0.0
+
+
+def test_no_interaction_has_a_sum_along_any_of_its_columns():
+    known = Interactions(noisy_tables("overlapping"), VARIANCES, N)
+    for columns in filter(known.knows, subsets(range(4))):
+        both = known.table(columns)
+        total = sum(
+            (-1) ** (len(columns) - len(kept)) * spread(margin_of(both, columns, kept), columns, kept)
+            for kept in [(), *subsets(columns)]
+        )
+        for axis in range(len(columns)):
+            np.testing.assert_allclose(total.sum(axis=axis), 0, atol=1e-9)
+        np.testing.assert_allclose(centred(both), total, atol=1e-9)
+
+
+def margin_of(table, columns, kept):
+    return table.sum(axis=tuple(a for a, column in enumerate(columns) if column not in kept))
+
+
+def spread(table, columns, kept):
+    """A table of fewer columns, spread evenly over the others."""
+    shape = [SIZES[column] if column in kept else 1 for column in columns]
+    whole = [SIZES[column] for column in columns]
+    return np.broadcast_to(np.reshape(table, shape) * math.prod(shape) / math.prod(whole), whole)
+
+
+# --- Noise ------------------------------------------------------------------------------------------------------------
+
+
+def sums_of(known, weights):
+    """Sums of tables with weights; columns in any order."""
+    total = 0.0
+    for columns, each in weights:
+        table = known.table(tuple(sorted(columns)))
+        order = [sorted(columns).index(column) for column in columns]
+        total = total + (each * table.transpose(order)).reshape(len(each), -1).sum(axis=1)
+    return total
+
+
+def exact_covariance(name, of):
+    """Of what noise adds to numbers that are linear in the tables: each count is moved by 1 by itself."""
+    zeros = {columns: np.zeros([SIZES[c] for c in columns]) for columns in SETS[name]}
+    start, total = of(Interactions(zeros, VARIANCES, N)), 0.0
+    for columns, table in zeros.items():
+        for cell in np.ndindex(table.shape):
+            moved = table.copy()
+            moved[cell] = 1.0
+            change = (of(Interactions(zeros | {columns: moved}, VARIANCES, N)) - start).ravel()
+            total = total + VARIANCES[len(columns)] * np.outer(change, change)
+    return total
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_noise_on_sums_has_the_covariance_that_is_stated(name):
+    rng = np.random.default_rng(3)
+    weights = [
+        (columns, rng.normal(size=(3, *(SIZES[c] for c in columns)))) for columns in [(1, 0), (0, 2), (3, 1), (2,)]
+    ]
+    weights += [((3, 0, 2), rng.normal(size=(3, 4, 2, 2)))]
+    expected = exact_covariance(name, lambda known: sums_of(known, weights))
+    known = Interactions(noisy_tables(name), VARIANCES, N)
+    np.testing.assert_allclose(known.noise_of(weights), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("columns", [(1,), (0, 3), (0, 1, 2)])
+def test_the_noise_on_a_cell_has_the_variance_that_is_stated(name, columns):
+    expected = np.diag(exact_covariance(name, lambda known: known.table(columns))).mean()
+    known = Interactions(noisy_tables(name), VARIANCES, N)
+    assert known.cell_variance(columns) == pytest.approx(expected, rel=1e-9)
+
+
+def test_draws_of_noise_have_the_covariance_that_is_stated():
+    # 1500 draws, fixed seed: the largest of 6 entries within 5 standard errors (alpha 4e-6).
+    rng = np.random.default_rng(0)
+    weights = [((0, 1), rng.normal(size=(3, 2, 3))), ((2, 1), rng.normal(size=(3, 2, 3)))]
+    draws = []
+    for _ in range(1500):
+        tables = {
+            columns: rng.normal(0, math.sqrt(VARIANCES[len(columns)]), [SIZES[c] for c in columns])
+            for columns in SETS["overlapping"]
+        }
+        draws.append(sums_of(Interactions(tables, VARIANCES, 0), weights))
+    stated = Interactions(noisy_tables("overlapping"), VARIANCES, N).noise_of(weights)
+    spread_of = np.sqrt((np.outer(np.diag(stated), np.diag(stated)) + stated**2) / 1500)
+    assert (np.abs(np.cov(np.transpose(draws)) - stated) < 5 * spread_of).all()
+
+
+def test_half_the_noise_has_a_quarter_of_the_variance_and_more_tables_have_less():
+    tables = noisy_tables("pairs and a triple")
+    known = Interactions(tables, VARIANCES, N)
+    half = Interactions(tables, {k: variance / 4 for k, variance in VARIANCES.items()}, N)
+    fewer = Interactions({columns: table for columns, table in tables.items() if len(columns) == 2}, VARIANCES, N)
+    for columns in subsets(range(3)):
+        assert half.cell_variance(columns) == pytest.approx(known.cell_variance(columns) / 4)
+    assert known.variance[0, 1] < fewer.variance[0, 1]
+    assert known.variance[0, 2] == fewer.variance[0, 2]

@@ -1,0 +1,123 @@
+"""Parts of labels and of numbers are functions of released counts, and have the records that tests need."""
+
+import numpy as np
+import pytest
+
+from skdpmic.causal.label_parts import MOST_PARTS, N_CELLS, parts_of_cells, parts_of_labels
+
+
+def cells(values, n_missing=0, bounds=(0.0, 1.0)):
+    """Counts of equal cells of a range, and of missing values."""
+    return np.append(np.histogram(np.clip(values, *bounds), N_CELLS, bounds)[0], n_missing)
+
+
+def with_noise(counts, scale, seed=0):
+    return counts + np.rint(np.random.default_rng(seed).normal(0, scale, len(counts))).astype(np.int64)
+
+
+def records_of(parts, counts):
+    return np.bincount(parts, weights=counts)
+
+
+# --- Labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_with_records_keep_their_parts_and_others_are_in_that_of_the_most_frequent():
+    assert parts_of_labels(np.array([50, 0, 300, 29, 31, -400]), 10.0).tolist() == [0, 1, 1, 1, 2, 1]
+
+
+def test_without_noise_a_label_takes_five_records():
+    assert parts_of_labels(np.array([4, 5, 0, 90]), 0.0).tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0], [-9, -3, -50], [2], [0, 1, 0]])
+def test_where_noise_hides_all_labels_there_is_one_part(counts):
+    assert parts_of_labels(np.array(counts), 100.0).tolist() == [0] * len(counts)
+
+
+# --- Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def values(name, n=20_000):
+    rng = np.random.default_rng(7)
+    return {
+        "uniform": rng.random(n),
+        "a tenth of the range": 0.4 + 0.1 * rng.random(n),
+        "normal": rng.normal(0.5, 0.1, n),
+        "wide bounds": rng.normal(0.5, 0.02, n),
+        "skewed": rng.lognormal(-3, 1, n),
+        "zero-inflated": np.where(rng.random(n) < 0.5, 0.0, rng.random(n)),
+        "two values": (rng.random(n) < 0.3).astype(float),
+        "seven values": rng.integers(7, size=n) / 6,
+        "a constant": np.full(n, 0.3),
+    }[name]
+
+
+ALL = [
+    "uniform", "a tenth of the range", "normal", "wide bounds", "skewed", "zero-inflated", "two values", "seven values",
+    "a constant",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [0.0, 20.0, 500.0, 1e6])
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("n_missing", [0, 4000])
+def test_parts_are_numbered_and_each_has_a_cell_and_rises_with_the_number_if_there_are_many(name, scale, n_missing):
+    parts = parts_of_cells(with_noise(cells(values(name), n_missing), scale), scale)
+    assert parts.shape == (N_CELLS + 1,)
+    assert set(parts.tolist()) == set(range(parts.max() + 1))
+    if name in ("uniform", "normal"):
+        assert (np.diff(parts[:-1]) >= 0).all()
+
+
+@pytest.mark.parametrize("scale", [0.0, 20.0, 60.0])
+@pytest.mark.parametrize("name", ["uniform", "normal", "skewed"])
+def test_numbers_are_cut_into_about_six_parts_of_nearly_equal_size(name, scale):
+    counts = cells(values(name))
+    sizes = records_of(parts_of_cells(with_noise(counts, scale), scale), counts)
+    assert 5 <= len(sizes) <= MOST_PARTS
+    assert sizes.min() > 0.4 * sizes.sum() / MOST_PARTS
+    assert sizes.max() < 1.6 * sizes.sum() / len(sizes) + counts.max() / 2
+
+
+@pytest.mark.parametrize("name", ["wide bounds", "a tenth of the range"])
+def test_a_tenth_of_the_range_is_enough(name):
+    """All its cells are seen to have records: the others are few enough to be told from these."""
+    counts = cells(values(name))
+    sizes = records_of(parts_of_cells(with_noise(counts, 20.0), 20.0), counts)
+    assert len(sizes) >= 4
+    assert (sizes >= 60).all()
+
+
+@pytest.mark.parametrize("name, n_values", [("two values", 2), ("seven values", 7), ("a constant", 1)])
+@pytest.mark.parametrize("scale", [0.0, 20.0])
+def test_a_number_with_few_values_has_a_part_for_each(name, n_values, scale):
+    counts = cells(values(name))
+    parts = parts_of_cells(with_noise(counts, scale), scale)
+    assert parts.max() + 1 == n_values
+    assert len(set(parts[counts > 0].tolist())) == n_values
+
+
+def test_zeros_of_which_there_are_many_have_a_part_of_their_own():
+    counts = cells(values("zero-inflated"))
+    parts = parts_of_cells(with_noise(counts, 20.0), 20.0)
+    assert (parts == parts[0]).sum() <= 2
+    assert parts.max() >= 2
+
+
+@pytest.mark.parametrize("name", ["normal", "two values"])
+def test_missing_values_have_a_part_if_there_are_any_and_are_in_the_largest_if_not(name):
+    counts = cells(values(name))
+    with_missing = parts_of_cells(with_noise(np.append(counts[:-1], 3000), 20.0), 20.0)
+    assert (with_missing == with_missing[-1]).sum() == 1
+    noisy = with_noise(counts, 20.0)
+    parts = parts_of_cells(noisy, 20.0)
+    sizes = records_of(parts[:-1], np.maximum(noisy[:-1], 0))
+    assert parts[-1] == sizes.argmax()
+
+
+def test_fewer_parts_are_cut_where_noise_is_larger_and_one_where_it_hides_all():
+    counts = cells(values("normal"))
+    n_parts = [parts_of_cells(with_noise(counts, scale), scale).max() + 1 for scale in (20.0, 250.0, 1e5)]
+    assert n_parts == sorted(n_parts, reverse=True)
+    assert n_parts[0] > n_parts[1] > n_parts[2] == 1

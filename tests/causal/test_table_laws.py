@@ -1,0 +1,121 @@
+"""Laws that fit noisy tables are positive, agree in their margins, and assume nothing that no table tells."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from skdpmic.causal.interactions import Interactions, subsets
+from skdpmic.causal.table_laws import TableLaws, fitted_to_margins
+
+SIZES = (2, 3, 2, 3)
+N = 2000
+
+
+def margin(joint, columns):
+    return joint.sum(axis=tuple(axis for axis in range(joint.ndim) if axis not in columns))
+
+
+def joint_law(seed, sizes=SIZES):
+    return np.random.default_rng(seed).dirichlet(np.full(math.prod(sizes), 2.0)).reshape(sizes)
+
+
+def laws_of(joint, k, noise_scale=0.0, seed=0):
+    """Laws from all tables of k columns."""
+    rng = np.random.default_rng(seed)
+    tables = {columns: N * margin(joint, columns) for columns in combinations(range(joint.ndim), k)}
+    tables = {columns: table + rng.normal(0, noise_scale, table.shape) for columns, table in tables.items()}
+    return TableLaws(Interactions(tables, {k: noise_scale**2}, N))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_without_noise_a_law_of_which_a_table_tells_is_that_of_the_table(k):
+    joint = joint_law(0)
+    laws = laws_of(joint, k)
+    for columns in subsets(range(4)):
+        if len(columns) <= k:
+            np.testing.assert_allclose(laws.of(columns), margin(joint, columns), atol=1e-7)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("noise_scale", [0.0, 5.0, 20.0])
+def test_all_laws_are_positive_and_have_the_margins_of_one_another(k, noise_scale):
+    laws = laws_of(joint_law(1), k, noise_scale)
+    for columns in subsets(range(4)):
+        law = laws.of(columns)
+        assert (law > 0).all()
+        assert law.sum() == pytest.approx(1, abs=1e-6)
+        for axis in range(len(columns)):
+            if len(columns) > 1:
+                others = columns[:axis] + columns[axis + 1 :]
+                np.testing.assert_allclose(law.sum(axis=axis), laws.of(others), atol=2e-5)
+
+
+def test_counts_below_zero_become_what_noise_lets_one_know():
+    empty = np.array([[1003, -3], [-3, 1003]])
+    laws = TableLaws(Interactions({(0, 1): empty}, {2: 10.0**2}, N))
+    law = laws.of((0, 1))
+    assert (law > 0).all()
+    assert law[0, 1] + law[1, 0] < 4 * 0.3 * 10 / N
+    exact = TableLaws(Interactions({(0, 1): np.maximum(empty, 0)}, {2: 0.0}, N)).of((0, 1))
+    assert 0 < exact[0, 1] < 1e-4
+
+
+@pytest.mark.parametrize("noise_scale", [1e4, 1e12])
+def test_where_noise_is_all_there_is_laws_are_finite_and_positive(noise_scale):
+    laws = laws_of(joint_law(2), 2, noise_scale)
+    for columns in subsets(range(4)):
+        assert np.isfinite(laws.of(columns)).all()
+        assert (laws.of(columns) > 0).all()
+
+
+# --- What no table tells ----------------------------------------------------------------------------------------------
+
+
+def entropy_of_largest(joint):
+    """The law of 2 x 2 x 2 parts with the margins of two columns of this one: of a line of them, the flattest."""
+    sign = np.array([(-1) ** (i + j + k) for i, j, k in np.ndindex(2, 2, 2)]).reshape(2, 2, 2)
+    least, most = -joint[sign > 0].min(), joint[sign < 0].min()
+
+    def minus_entropy(t):
+        law = joint + t * sign
+        return float((law * np.log(np.maximum(law, 1e-300))).sum())
+
+    best = optimize.minimize_scalar(minus_entropy, bounds=(least, most), method="bounded", options={"xatol": 1e-12})
+    return joint + best.x * sign
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_pairs_the_law_of_three_is_that_of_largest_entropy(seed):
+    joint = joint_law(seed, (2, 2, 2))
+    np.testing.assert_allclose(laws_of(joint, 2).of((0, 1, 2)), entropy_of_largest(joint), atol=1e-5)
+
+
+def test_of_pairs_of_a_chain_the_law_is_the_chain():
+    rng = np.random.default_rng(0)
+    x_and_z, y_given_z = rng.dirichlet(np.ones(6)).reshape(2, 3), rng.dirichlet(np.ones(4), size=3)
+    chain = np.einsum("xz,zy->xyz", x_and_z, y_given_z)
+    np.testing.assert_allclose(laws_of(chain, 2).of((0, 1, 2)), chain, atol=1e-5)
+
+
+def test_two_columns_of_which_no_table_tells_together_are_independent():
+    known = Interactions({(0,): N * np.array([0.2, 0.8]), (1,): N * np.array([0.5, 0.1, 0.4])}, {1: 0.0}, N)
+    np.testing.assert_allclose(TableLaws(known).of((0, 1)), np.outer([0.2, 0.8], [0.5, 0.1, 0.4]), atol=1e-9)
+
+
+def test_a_column_comes_first_and_the_others_all_together():
+    laws = laws_of(joint_law(3), 3)
+    law = laws.of((0, 1, 3))
+    expected = [[law[a, b, c] for a in range(2) for c in range(3)] for b in range(3)]
+    np.testing.assert_array_equal(laws.of_first(1, (0, 3)), expected)
+    assert laws.n_cells((0, 1, 3)) == 18
+
+
+def test_fitting_keeps_the_odds_ratios_of_the_start():
+    start = np.array([[1.0, 2.0], [3.0, 24.0]])
+    law = fitted_to_margins(start, [np.array([[0.3, 0.7]]), np.array([[0.6], [0.4]])])
+    assert law[0, 0] * law[1, 1] / law[0, 1] / law[1, 0] == pytest.approx(4)
+    np.testing.assert_allclose(law.sum(axis=0), [0.3, 0.7], atol=1e-6)
+    np.testing.assert_allclose(law.sum(axis=1), [0.6, 0.4], atol=1e-6)

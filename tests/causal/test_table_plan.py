@@ -1,0 +1,193 @@
+"""Tables of counts together: their sensitivity over all small tables, and the stages and the noise that cover it."""
+
+import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.causal.label_counts import counts_of_sets
+from skdpmic.causal.table_plan import TablePlan, tables_squared_sensitivity
+from skdpmic.causal.table_release import with_noise
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.noise import entropy_source
+
+
+def counts_of(records, sizes, k):
+    """All counts of the tables of all sets of k columns."""
+    columns = [np.array(column) for column in zip(*records, strict=True)]
+    return np.concatenate([t.ravel() for t in counts_of_sets(columns, sizes, list(combinations(range(len(sizes)), k)))])
+
+
+def largest_squared_change(n, sizes, k, m=1):
+    """Over all tables of n records, whose order does not matter, of which m are replaced by any others."""
+    possible = list(product(*map(range, sizes)))
+    largest = 0
+    for others in combinations_with_replacement(possible, n - m):
+        counts = np.array([counts_of([*others, *own], sizes, k) for own in combinations_with_replacement(possible, m)])
+        squares = (counts**2).sum(axis=1)
+        largest = max(largest, int((squares[:, None] + squares - 2 * counts @ counts.T).max()))
+    return largest
+
+
+SMALL = [
+    (1, (2, 2), 1), (3, (2, 3), 1), (2, (2, 2, 2), 1), (3, (2, 2), 2), (2, (2, 3, 2), 2), (3, (2, 1, 2), 2),
+    (2, (2,) * 4, 2), (1, (3, 2, 4), 3), (3, (2, 2, 2), 3), (2, (2,) * 4, 3), (2, (2,) * 4, 4), (1, (2,) * 5, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n, sizes, k", SMALL)
+def test_of_all_small_tables_none_moves_the_counts_further_and_one_as_far(n, sizes, k):
+    assert largest_squared_change(n, sizes, k) == tables_squared_sensitivity(math.comb(len(sizes), k))
+
+
+@pytest.mark.parametrize(
+    "n, sizes, k, m",
+    [
+        (2, (2, 2), 1, 2), (3, (2, 3), 2, 2), (3, (2, 3), 2, 3), (3, (2,) * 3, 2, 2), (2, (2,) * 4, 3, 2),
+        (2, (2,) * 4, 4, 2),
+    ],
+)  # fmt: skip
+def test_of_all_small_tables_none_moves_further_by_all_rows_of_a_person_and_one_as_far(n, sizes, k, m):
+    assert largest_squared_change(n, sizes, k, m) == tables_squared_sensitivity(math.comb(len(sizes), k), m)
+
+
+@pytest.mark.parametrize(
+    "n, sizes, k, m", [(1, (2, 2), 1, 1), (40, (3, 4, 5), 2, 7), (300, (4,) * 8, 3, 2), (9, (3,) * 6, 4, 9)]
+)
+def test_it_is_attained_at_any_size_by_any_replacement_of_all_values(n, sizes, k, m):
+    here = np.random.default_rng(0).integers(sizes, size=(n, len(sizes)))
+    there = here.copy()
+    here[:m], there[:m] = 0, np.array(sizes) - 1
+    moved = counts_of(here, sizes, k) - counts_of(there, sizes, k)
+    assert (moved**2).sum() == tables_squared_sensitivity(math.comb(len(sizes), k), m)
+
+
+# --- The plan ---------------------------------------------------------------------------------------------------------
+
+BUDGETS = [(1.0, 1e-6), (0.1, 1e-9), (3.0, 1e-3)]
+SHAPES = [(2, 3, 1), (3, 2, 1), (7, 3, 1), (16, 3, 1), (20, 1, 1), (20, 3, 1), (5, 3, 4), (30, 2, 5)]
+
+
+def plan_for(p, max_order=3, m=1, budget=(1.0, 1e-6), has_numbers=False):
+    return TablePlan.for_budget(*budget, [4] * p, 1000, m, max_order, has_numbers)
+
+
+def stages(plan, n_asked):
+    """Of each stage the share, how many tables there are, and the variance."""
+    n_tables = math.comb(plan.n_columns, plan.columns_per_table)
+    yield plan.shares[0], plan.n_columns, plan.count_variance()
+    yield plan.shares[1], n_tables, plan.table_variance()
+    if plan.asks:
+        yield plan.shares[2], n_asked, plan.asked_variance(n_asked)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("p, max_order, m", SHAPES)
+def test_the_variance_of_each_stage_is_the_least_integer_that_keeps_to_its_share_of_rho(p, max_order, m, budget):
+    rho = Fraction(rho_for(*budget))
+    for n_asked in (1, 13, 500):
+        costs = []
+        for share, n_tables, variance in stages(plan_for(p, max_order, m, budget), n_asked):
+            assert type(variance) is int
+            costs.append(Fraction(2 * m * m * n_tables, 2 * variance))
+            assert costs[-1] <= share * rho < Fraction(2 * m * m * n_tables, 2 * (variance - 1))
+        assert sum(costs) <= rho
+
+
+@pytest.mark.parametrize("p, max_order", [(p, q) for p in (2, 3, 4, 11, 12, 16, 17, 60) for q in range(5)])
+@pytest.mark.parametrize("has_numbers", [False, True])
+def test_shares_sum_to_one_and_none_is_empty_that_is_needed(p, max_order, has_numbers):
+    plan = plan_for(p, max_order, has_numbers=has_numbers)
+    assert sum(plan.shares) == 1
+    assert all(type(share) is Fraction for share in plan.shares)
+    assert min(plan.shares[:2]) > 0
+    assert (plan.shares[2] > 0) == plan.asks
+
+
+@pytest.mark.parametrize(
+    "p, max_order, has_numbers, expected",
+    [
+        (2, 0, False, (2, False)), (2, 3, False, (2, False)), (3, 1, False, (2, False)), (40, 1, False, (2, False)),
+        (3, 2, False, (3, False)), (3, 3, False, (3, False)), (4, 2, False, (3, False)), (4, 3, False, (4, False)),
+        (11, 3, False, (4, False)), (11, 9, False, (4, False)), (11, 3, True, (3, False)), (12, 3, False, (3, False)),
+        (16, 2, True, (3, False)), (16, 3, False, (3, False)), (17, 2, False, (2, True)), (17, 3, True, (2, True)),
+    ],
+)  # fmt: skip
+def test_tables_are_of_one_column_more_than_tests_are_given_if_these_are_not_too_many(
+    p, max_order, has_numbers, expected
+):
+    plan = plan_for(p, max_order, has_numbers=has_numbers)
+    assert (plan.columns_per_table, plan.asks) == expected
+    assert plan.n_tables == math.comb(p, expected[0])
+
+
+def test_only_public_numbers_decide_the_noise_and_labels_cost_nothing():
+    few, many = (TablePlan.for_budget(1.0, 1e-6, [size] * 6, n, 1, 3) for size, n in ((3, 10), (99, 10**6)))
+    assert (few.count_variance(), few.table_variance()) == (many.count_variance(), many.table_variance())
+
+
+def delta_of(plan, n_asked, epsilon):
+    """Delta of all stages together: of normal laws so far apart as all of them move (Balle and Wang 2018)."""
+    m = plan.rows_per_group
+    apart = math.sqrt(sum(2 * m * m * n_tables / variance for _, n_tables, variance in stages(plan, n_asked)))
+    below, above = stats.norm.cdf([apart / 2 - epsilon / apart, -apart / 2 - epsilon / apart])
+    return below - math.exp(epsilon) * above
+
+
+@pytest.mark.parametrize("budget", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
+@pytest.mark.parametrize("p, max_order, m", SHAPES)
+def test_all_stages_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(p, max_order, m, budget):
+    epsilon, delta = budget
+    plan = plan_for(p, max_order, m, budget)
+    assert delta_of(plan, 40, epsilon) <= delta < delta_of(plan, 40, 5 / 6 * epsilon)
+
+
+def test_a_share_that_is_spent_twice_loses_more_than_epsilon(monkeypatch):
+    shares = plan_for(20).shares
+    again = [(shares[0], shares[1] + shares[2], shares[2]), (shares[0], shares[1], 1 - shares[0]), (1, *shares[1:])]
+    for wrong in again:
+        monkeypatch.setattr(TablePlan, "shares", wrong)
+        assert delta_of(plan_for(20), 40, 1.0) > 1e-6
+
+
+def test_the_noise_of_two_stages_is_about_equal_unless_one_would_take_most():
+    for p in (8, 14):
+        plan = plan_for(p)
+        assert plan.count_variance() == pytest.approx(plan.table_variance(), rel=1e-3)
+        assert plan.noise_scale == pytest.approx(6.4 * math.sqrt(p + plan.n_tables), rel=0.01)
+    assert plan_for(3).shares == (Fraction(1, 2), Fraction(1, 2), 0)
+
+
+def test_infinite_epsilon_adds_no_noise():
+    plan = plan_for(20, budget=(math.inf, 1e-6))
+    assert plan.count_variance() == plan.table_variance() == plan.asked_variance(4) == 0
+    assert plan.noise_scale == plan.margin(0.95) == 0
+
+
+def test_a_budget_that_is_next_to_nothing_overflows_nothing():
+    plan = plan_for(60, m=10**6, budget=(1e-12, 1e-12))
+    for _, _, variance in stages(plan, 500):
+        assert math.isfinite(math.sqrt(variance))
+        assert variance > 10**20
+    assert math.isfinite(plan.margin(0.999))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("budget", [(1.0, 1e-6), (1e-3, 1e-9)])
+@pytest.mark.combinations
+def test_margins_cover_as_often_as_they_say(confidence, budget):
+    # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
+    plan = plan_for(6, budget=budget)
+    noise = noise_of(plan.table_variance(), 20_000)
+    coverage = np.mean(np.abs(noise) <= plan.margin(confidence))
+    error = 4 * math.sqrt(confidence * (1 - confidence) / 20_000)
+    assert coverage > confidence - error
+    if plan.noise_scale > 100:
+        assert coverage < confidence + error
+
+
+def noise_of(variance, n):
+    return with_noise([np.zeros(n, dtype=np.int64)], variance, entropy_source(1))[0]

@@ -1,0 +1,188 @@
+"""What the smaller of two classes tells of the law of Kendall and Spearman: theorems 5 and 6 of p_values.md."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics.mtv.margin import Margin, public_margin
+from skdpmic.statistics.null_laws import laws
+from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
+from skdpmic.statistics.ranks import kernels
+from skdpmic.statistics.ranks.null_scores import null_scores
+from skdpmic.statistics.ranks.smaller_class import MISSED, SmallerClass, smaller_class
+from skdpmic.statistics.ranks.statistic import Kendall
+from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
+
+BOTH = pytest.mark.parametrize("name", ["kendall", "spearman"])
+
+
+# --- The law of a rank sum, exactly -----------------------------------------------------------------------------------
+
+
+@cache
+def law_of_sums(n, m):
+    """Of the sum of m of the numbers -(n - 1), -(n - 3) ... n - 1: its values and their probabilities."""
+    ways = [{0: 1}, *({} for _ in range(m))]
+    for rank in range(1 - n, n, 2):
+        for size in reversed(range(m)):
+            for total, number in ways[size].items():
+                ways[size + 1][total + rank] = ways[size + 1].get(total + rank, 0) + number
+    return {total: Fraction(number, comb(n, m)) for total, number in ways[m].items()}
+
+
+def mean_above(law, least, factor=1):
+    return sum(share * max(factor * abs(total) - least, 0) for total, share in law.items())
+
+
+@pytest.mark.parametrize("n", range(4, 14))
+def test_a_smaller_class_has_sums_that_are_smaller_in_convex_order(n):
+    """Theorem 6: no mean of (|sum| - u)+ is larger, for any u; it bends at values only, so these are enough."""
+    for most in range(1, n // 2 + 1):
+        widening = 1 + Fraction(1, n - most - 1)
+        assert SmallerClass(most, is_exact=False).widening(n) == pytest.approx(float(widening), rel=1e-15)
+        for fewer in range(most):
+            one, other = law_of_sums(n, fewer), law_of_sums(n, most)
+            for least in {*map(abs, one), *(widening * abs(total) for total in other)}:
+                assert mean_above(one, least) <= mean_above(other, least, widening)
+
+
+def test_beyond_half_of_the_records_it_would_not_be_so():
+    assert mean_above(law_of_sums(10, 5), 3) > mean_above(law_of_sums(10, 8), 3)
+
+
+@BOTH
+@pytest.mark.parametrize(("n", "m"), [(4, 1), (7, 3), (8, 4)])
+def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(name, n, m):
+    """A chi-squared test of 20,000 draws, at 1e-5; values are those of the kernels, to the last bit."""
+    score, y = getattr(kernels, name), kernels.mid_ranks(np.repeat([0.0, 1.0], [n - m, m]))
+    law = {}
+    for chosen in combinations(range(n), m):
+        x = np.argsort(np.argsort([*(i for i in range(n) if i not in chosen), *chosen]))
+        value = score(2 * x + 1, y)
+        law[value] = law.get(value, 0) + 1 / comb(n, m)
+    values, counts = np.unique(null_scores(name, n, 20_000, 1, m), return_counts=True)
+    assert set(values.tolist()) <= set(law)
+    observed = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    expected = np.array([20_000 * share for share in law.values()])
+    if len(law) > 1:
+        assert stats.chisquare([observed.get(value, 0) for value in law], expected).pvalue > 1e-5
+
+
+@BOTH
+def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(name, monkeypatch):
+    """A test of Kolmogorov and Smirnov of 5,000 draws each, at 1e-3."""
+    monkeypatch.setattr("skdpmic.statistics.ranks.null_scores.MOST_OF_CLASS", 50)
+    scaled = null_scores.__wrapped__(name, 2000, 5_000, 0, 400)
+    monkeypatch.undo()
+    assert stats.ks_2samp(scaled, null_scores.__wrapped__(name, 2000, 5_000, 1, 400)).pvalue > 1e-3
+
+
+# --- Ties of the feature besides --------------------------------------------------------------------------------------
+
+
+def exact_law(name, n, m, monkeypatch):
+    """Replace simulations by the law itself of a class of m records."""
+    multiple = {"kendall": Fraction(2, n * (n - 1)), "spearman": Fraction(3, n**2 - 1)}[name]
+    values = np.array([float(multiple * abs(total)) for total in law_of_sums(n, m)])
+    numbers = np.array([int(share * comb(n, m)) for share in law_of_sums(n, m).values()])
+    scores = np.sort(np.repeat(values, numbers))
+    shares = np.full(len(scores), 1 / len(scores))
+    monkeypatch.setattr(laws, "null_scores", lambda *given: scores)
+    of_tail = partial(tail, scores, shares)
+    monkeypatch.setattr(SimulatedLaw, "p_values", lambda self, t, noise, *given: of_tail(noise, t - 3 * GRID))
+    return len(scores)
+
+
+def scores_of_classes(name, x, m):
+    """Of all ways to choose the class of m records, where features have the values x."""
+    score, x_ranks, scores = getattr(kernels, name), kernels.mid_ranks(x), []
+    for chosen in combinations(range(len(x)), m):
+        y = np.zeros(len(x))
+        y[list(chosen)] = 1.0
+        scores.append(score(x_ranks, kernels.mid_ranks(y)))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("n", [4, 5, pytest.param(6, marks=pytest.mark.slow)])
+@BOTH
+@ANY_NOISE
+@pytest.mark.combinations
+def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(name, n, noise, monkeypatch):
+    """Theorem 5 where the class is known, and theorem 6 where it may have fewer records."""
+    for most in range(1, n // 2 + 1):
+        n_drawn = exact_law(name, n, most, monkeypatch)
+        for fewer, x in product(range(1, most + 1), tie_patterns(n)):
+            scores = scores_of_classes(name, x, fewer)
+            shares = np.full(len(scores), 1 / len(scores))
+            least = np.minimum(np.unique(np.r_[scores[scores > 0], scores[scores > 0] + 0.05, 0.3, 0.9]), 1)
+            exact = tail(scores, shares, noise, least)
+            known = SmallerClass(most, is_exact=fewer == most)
+            most_times = 2 if known.is_exact else math.inf
+            law = AveragedLaw(SimulatedLaw(name, n, most), most_times, known.widening(n), 0.0)
+            assert (law.p_values(least, noise, n_drawn, 0) >= exact - 1e-9).all()
+
+
+# --- What is known of the class ---------------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_known():
+    margin = Margin((1, 2), (Fraction(1900, 2000), Fraction(100, 2000)), Fraction(0), 2000)
+    assert smaller_class(replace(margin, scale=Fraction(3)), 2000).missed == MISSED
+    assert smaller_class(margin, 2000) == (100, True)
+    assert smaller_class(margin, 2000).missed == 0
+    assert smaller_class(margin, 2000).widening(2000) == 1
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(20)])
+@pytest.mark.parametrize("count", [0, 60, 1000, 1995])
+def test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one(scale, count):
+    """By the exact law of the noise; and no lower bound would do, but where half of the records are one."""
+    n = 2000
+    q = math.exp(-1 / scale)
+    noise = np.arange(-800, 801)
+    shares = (1 - q) / (1 + q) * q ** np.abs(noise)
+    fewer = min(count, n - count)
+    most = np.array([
+        smaller_class(Margin((1, 2), (share := Fraction(count + int(z), n), 1 - share), scale, n), n).most
+        for z in noise
+    ])  # fmt: skip
+    assert shares[most < fewer].sum() <= MISSED
+    if fewer < n // 2:
+        assert shares[most - 1 < fewer].sum() > MISSED / 4
+
+
+@pytest.mark.parametrize("share", [0.001, 0.05, 0.5])
+def test_a_public_share_may_be_that_of_a_population_or_of_the_records(share):
+    n = 2000
+    known = smaller_class(public_margin([1 - share, share], 2), n)
+    assert not known.is_exact
+    assert known.most >= round(share * n)
+    assert known.most == n // 2 or stats.binom.sf(known.most, n, share) <= MISSED < stats.binom.sf(
+        known.most - 1, n, share
+    )
+
+
+def test_what_may_be_missed_is_added_to_p_values():
+    released = np.array([0.0, 0.01, 0.05, 1.0])
+    plain, paying = (
+        AveragedLaw(SimulatedLaw("kendall", 500, 50), math.inf, 1.0, missed).p_values(released, None, 999, 0)
+        for missed in (0.0, 0.1)
+    )
+    np.testing.assert_allclose(paying, np.minimum(plain + 0.1, 1))
+
+
+def test_a_person_with_several_rows_has_as_much_more_noise_in_the_count():
+    counts = np.array([80, 20])
+    for rows in (1, 3):
+        measure = Kendall().of_groups(rows).learning()
+        margin = measure.learnt(counts, 100, None, Fraction(1, 4), np.random.RandomState(0).bytes).margin
+        assert margin.scale == 4 * rows
+        assert sum(margin.shares) == 1

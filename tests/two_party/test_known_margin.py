@@ -1,0 +1,265 @@
+"""MTVr between two parties with a known margin: the score, how far it moves, its noise and what chance shows."""
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetLedger
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.two_party import TwoPartyScorer, known_margin
+from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.known_margin import (
+    STEPS,
+    known_score,
+    noise_scale_of_score,
+    noisy_score,
+    score_of_independent,
+    sensitivity,
+    sensitivity_in_steps,
+)
+from skdpmic.two_party.response_noise import inverse_response_matrix
+from tests.privacy.auditing import privacy_loss_at_least
+from tests.two_party.sent import reports_of, seeded
+
+pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
+
+ALPHA = 1e-3
+
+
+def naive(counts, inverse, shares):
+    """The formula, term by term."""
+    m, n = len(counts), sum(map(sum, counts))
+    debiased = [[sum(inverse[i][r] * counts[r][j] for r in range(m)) for j in range(len(shares))] for i in range(m)]
+    total = sum(abs(row[j] - t * sum(row)) for row in debiased for j, t in enumerate(shares))
+    return min(total / (2 * n * max(1 - t for t in shares)), 1.0)
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.8), (0.2, 0.3, 0.5)])
+def test_it_is_the_formula(shares):
+    counts = np.random.default_rng(0).integers(20, size=(4, len(shares)))
+    inverse = inverse_response_matrix(4, 3.0)
+    assert known_score(counts, inverse, np.array(shares)) == pytest.approx(naive(counts, inverse, shares), rel=1e-12)
+    if len(shares) == 2:  # as in docs/theory/known_margin.md
+        t, debiased = shares[0], inverse @ counts
+        of_two = np.abs((1 - t) * debiased[:, 0] - t * debiased[:, 1]).sum() / (counts.sum() * max(t, 1 - t))
+        assert known_score(counts, inverse, np.array(shares)) == pytest.approx(of_two, rel=1e-12)
+
+
+# --- How far it moves -------------------------------------------------------------------------------------------------
+
+
+def largest_move(n, inverse, shares, score=known_score):
+    """Of all reports and targets of n records, the largest change of the score if one target is replaced."""
+    m, groups = len(inverse), range(len(shares))
+    largest = 0.0
+    for reports in combinations_with_replacement(range(m), n):
+        scores = {}
+        for target in product(groups, repeat=n):
+            counts = np.zeros((m, len(shares)), dtype=int)
+            np.add.at(counts, (list(reports), list(target)), 1)
+            scores[target] = float(score(counts, inverse, shares))
+        for target, value in scores.items():
+            for i, j in product(range(n), groups):
+                largest = max(largest, abs(value - scores[(*target[:i], j, *target[i + 1 :])]))
+    return largest
+
+
+CASES = [
+    (n, m, np.array(shares))
+    for n, m, shares in [(4, 2, (0.5, 0.5)), (4, 3, (0.5, 0.5)), (4, 3, (0.3, 0.7)), (3, 3, (0.2, 0.3, 0.5))]
+]
+
+
+@pytest.mark.parametrize("n, m, shares", CASES, ids=range(len(CASES)))
+def test_replacing_a_target_moves_it_by_what_the_noise_is_for_and_no_more(n, m, shares):
+    """All tables of so few records."""
+    inverse = inverse_response_matrix(m, 3.0)
+    most = sensitivity(n, inverse, shares)
+    assert most < 1  # or the clamp alone would bound it
+    assert 0.8 * most < largest_move(n, inverse, shares) <= most * (1 + 1e-12)
+
+    def in_steps(*table):
+        return round(float(known_score(*table)) * STEPS)
+
+    assert largest_move(n, inverse, shares, in_steps) <= sensitivity_in_steps(n, inverse, shares)
+
+
+def test_without_noise_of_the_reports_it_moves_by_the_share_of_a_record():
+    n, shares = 5, np.array([0.5, 0.5])
+    assert largest_move(n, np.eye(2), shares) == pytest.approx(sensitivity(n, np.eye(2), shares)) == 2 / n
+
+
+@pytest.mark.parametrize("n, m, shares", CASES[:3], ids=range(3))
+def test_noise_that_forgets_what_debiasing_does_would_be_too_little(n, m, shares):
+    inverse = inverse_response_matrix(m, 3.0)
+    assert largest_move(n, inverse, shares) > 1.03 / (n * (1 - shares.min()))
+
+
+def test_a_share_that_is_read_from_the_records_would_move_it_further():
+    n, inverse, half = 4, np.eye(2), np.array([0.5, 0.5])
+
+    def with_own_share(counts, inverse, shares):
+        own = counts.sum(axis=0) / counts.sum()
+        return 0.0 if own.min() == 0 else known_score(counts, inverse, own)
+
+    assert largest_move(n, inverse, half, with_own_share) > 1.3 * sensitivity(n, inverse, half)
+
+
+def test_the_sensitivity_is_that_of_the_theorem():
+    for m, epsilon in ((2, 3.0), (5, 1.0), (9, 4.0)):
+        q = 1 / (math.exp(epsilon) + m - 1)
+        of_theorem = (1 + (m - 2) * q) / ((math.exp(epsilon) - 1) * q * 1000 * 0.7)
+        assert sensitivity(1000, inverse_response_matrix(m, epsilon), np.array([0.3, 0.7])) == pytest.approx(of_theorem)
+    assert sensitivity(0, np.eye(2), np.array([0.5, 0.5])) == 1  # of no records: it is always 0
+    assert sensitivity_in_steps(3, inverse_response_matrix(9, 1e-9), np.array([0.5, 0.5])) == STEPS
+
+
+# --- Noise ------------------------------------------------------------------------------------------------------------
+
+
+def test_noise_is_of_the_scale_of_the_formula():
+    scale = noise_scale_of_score(0.5, 2, 1000)
+    assert scale == Fraction(4000)
+    source = entropy_source(0)
+    noise = np.array([noisy_score(0.25, scale, source) - 0.25 for _ in range(3000)]) * STEPS
+    assert np.abs(noise).mean() == pytest.approx(4000, rel=0.06)  # 3 standard errors
+    assert noisy_score(0.25, noise_scale_of_score(math.inf, 2, 1000), None) == 0.25
+
+
+N, EPSILON = 6, 2.0
+
+
+def loss(n_columns, n_runs):
+    """How much is lost at least, of records that all report the same of each column."""
+    sent = reports_of(np.full((N, n_columns), 0.1), math.inf, n_parts=2)
+    bob = TwoPartyScorer(
+        "mtv_r", classes=[0, 1], target_shares=[0.5, 0.5], epsilon=EPSILON, random_state=np.random.RandomState(0)
+    )
+    here, there = np.array([1, 0, 0, 0, 0, 0]), np.zeros(N, dtype=int)  # scores 2/3 and 1
+
+    def is_there(scores):
+        return bool(np.all(scores >= 1))
+
+    return privacy_loss_at_least(lambda y: bob.fit(sent, y).noisy_scores_, there, here, is_there, n_runs, ALPHA)
+
+
+@seeded
+@pytest.mark.slow
+def test_most_of_epsilon_is_lost_and_no_more():
+    assert 0.6 * EPSILON < loss(1, 1500) <= EPSILON
+    assert loss(2, 400) <= EPSILON
+
+
+@seeded
+def test_half_the_noise_is_found_out(monkeypatch):
+    of_formula = module.noise_scale_of_score
+    monkeypatch.setattr(module, "noise_scale_of_score", lambda *public: of_formula(*public) / 2)
+    assert loss(1, 400) > EPSILON
+
+
+# --- What chance shows, and the scorer --------------------------------------------------------------------------------
+
+
+def line_and_noise(n, rng):
+    X = rng.random((n, 2))
+    return X, X[:, 0] + 0.25 * rng.standard_normal(n)
+
+
+KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
+
+
+@seeded
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+def test_chance_is_taken_off_and_dependence_is_found(epsilon):
+    """Mean scores of 20 tables of 3,000 records that report both columns at epsilon = 4."""
+    scores = []
+    for seed in range(20):
+        X, y = line_and_noise(3000, np.random.default_rng(seed))
+        sent = reports_of(X, 4.0, columns_per_record=2, random_state=seed)
+        bob = TwoPartyScorer("mtv_r", epsilon=epsilon, random_state=seed, **KNOWN).fit(sent, y)
+        raw = bob.noisy_scores_ if epsilon else bob.scores_ * (1 - bob.null_scores_) + bob.null_scores_
+        scores.append([bob.scores_[0], raw[1] - bob.null_scores_[1], bob.null_scores_[1]])
+    related, beyond, by_chance = np.mean(scores, axis=0)
+    assert related > 0.5
+    assert by_chance > 0.05  # which would be the score of independent columns
+    assert -0.01 < beyond < 0.025  # of the scores that are clamped at 0 without epsilon, the upper half
+
+
+def test_what_chance_shows_is_that_of_independent_targets():
+    """Mean of 400 tables of 500 reports, against that of 100 others: within 3 standard errors, 1.5% of it."""
+    rng, inverse, shares = np.random.default_rng(1), inverse_response_matrix(4, 2.0), np.array([0.3, 0.7])
+    reported = np.array([200, 150, 100, 50])
+    drawn = np.array([[rng.multinomial(n, shares) for n in reported] for _ in range(400)])
+    found = known_score(drawn, inverse, shares).mean()
+    assert score_of_independent(reported, inverse, shares) == pytest.approx(found, rel=0.12)
+    assert found > 0.05
+
+
+def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path):
+    X, y = line_and_noise(300, np.random.default_rng(0))
+    sent, ledger = reports_of(X, 4.0, columns_per_record=2), BudgetLedger(tmp_path / "bob.db", epsilon=1.0)
+    bob = TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN).fit(sent, y)
+    assert str(ledger.entries()[0]) == "TwoPartyScorer, mtv_r, scores of 2, geometric"
+    assert ledger.spent() == (0.5, 0.0)
+    expected = (bob.noisy_scores_ - bob.null_scores_) / (1 - bob.null_scores_)
+    np.testing.assert_allclose(bob.scores_, np.clip(expected, 0, 1))
+    inverse = inverse_response_matrix(7, 2.0)
+    n_steps = sensitivity_in_steps(300, inverse, np.array([0.5, 0.5]))
+    assert bob.noise_scales_ == pytest.approx(2 * n_steps / STEPS / 0.5)
+    assert not hasattr(bob, "noisy_counts_")
+    assert "on each score" in bob._repr_html_()
+    for name in ("noisy_scores_", "noise_scales_", "null_scores_"):
+        assert not hasattr(TwoPartyScorer().fit(sent, y), name)
+    bob.set_params(target_shares=None, ledger=None).fit(sent, y)
+    assert hasattr(bob, "noisy_counts_")
+    assert not hasattr(bob, "null_scores_")
+
+
+def test_in_zcdp_it_costs_what_its_scores_cost_together(tmp_path):
+    """Two scores that a record is in, each at half of epsilon."""
+    X, y = line_and_noise(300, np.random.default_rng(0))
+    ledger = BudgetLedger(tmp_path / "bob.db", epsilon=3.0, delta=1e-6)
+    sent = reports_of(X, 4.0, columns_per_record=2)
+    TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN).fit(sent, y)
+    assert ledger.entries()[0].rho == 2 * (0.5 / 2) ** 2 / 2
+
+
+def test_unseeded_publications_differ():
+    X, y = line_and_noise(300, np.random.default_rng(0))
+    bob, sent = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN), reports_of(X, 4.0)
+    first = bob.fit(sent, y).noisy_scores_
+    assert np.all(first != bob.fit(sent, y).noisy_scores_)
+
+
+def test_no_target_is_looked_at_for_what_chance_shows():
+    X, y = line_and_noise(300, np.random.default_rng(0))
+    sent = reports_of(X, 4.0, columns_per_record=2)
+    first, second = (TwoPartyScorer("mtv_r", **KNOWN).fit(sent, target).null_scores_ for target in (y, 0 * y))
+    assert first.tolist() == second.tolist()
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"statistic": "mic_r"}, "target_shares must be None with statistic='mic_r'"),
+        ({"statistic": "distance_correlation"}, "target_shares must be None"),
+        ({"target_shares": [0.5, 0.4]}, "target_shares must"),
+        ({"target_shares": [1.0, 0.0]}, "target_shares must"),
+        ({"target_shares": [0.2, 0.3, 0.5]}, "target_shares must"),
+        ({"target_shares": "learn"}, "target_shares must"),
+    ],
+)
+def test_parameters_are_checked(change, message):
+    X, y = line_and_noise(50, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=message):
+        TwoPartyScorer(**({"statistic": "mtv_r", **KNOWN} | change)).fit(reports_of(X), y)
+
+
+def test_few_records_and_constant_targets_have_scores():
+    X = np.random.default_rng(0).random((4, 3))
+    bob = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN).fit(reports_of(X, 0.5), X[:, 0])
+    assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
+    assert known_margin.known_score(np.zeros((3, 2)), np.eye(3), np.array([0.5, 0.5])) == 0
