@@ -37,6 +37,8 @@ def call_every_kernel():
         DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
         sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
         DPMICScorer(epsilon=1).fit_sketch(sketch.update(X, y))
+    of_two = DPMICScorer(statistic="kendall", epsilon=1, classes=[0, 1], target_shares=[0.5, 0.5])
+    of_two.fit(X, np.arange(60) % 2).p_values(n_resamples=9)
     characteristic_matrix(X[:, 0], X[:, 2])
 
 
