@@ -5,12 +5,11 @@ import math
 import numpy as np
 from scipy import stats
 
-from skdpmic.correlation.matrices import among_untied, known_shares, nearest_correlation
+from skdpmic.correlation.matrices import FEW_TIES, among_untied, known_shares, nearest_correlation
 
 _LEAST_EIGENVALUE = 1e-6
 _NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
 _DETERMINED = 1e-3  # of a column's variance: what is left by columns that determine it
-FEW_TIES = 0.99  # of pairs are untied: from about 0.97 down, chains of 20,000 records get edges that are not there
 
 
 class CorrelationTests:

@@ -8,8 +8,7 @@ import warnings
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic.causal.correlation_tests import FEW_TIES
-from skdpmic.correlation.matrices import known_shares
+from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties
 from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, is_frame
 
@@ -50,8 +49,7 @@ def warn_about_declared_ties(columns, names, stacklevel):
 
 def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *, but):
     """Warn, after the release, of columns of whose pairs many are tied, as the noisy shares show; not of some."""
-    shares = known_shares(untied_fraction, min(noise_scale, 1.0))
-    columns = [j for j in np.flatnonzero(shares < FEW_TIES).tolist() if j not in but]
+    columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
     if columns:
         warnings.warn(
             f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat there. {_ASSUMED} "

@@ -8,6 +8,7 @@ import numpy as np
 # the largest eigenvalue of the noise grows.
 _SHRUNK_BY, _RIDGE = 1.5, 0.3
 _TIE_FREE = 3.0  # standard deviations of the noise
+FEW_TIES = 0.99  # of pairs are untied: with more ties the sine is not that of a column's correlations
 _TINY = 1e-12
 _CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one, or of two gains in R squared
 
@@ -149,6 +150,11 @@ def known_shares(untied, noise_scale):
     """
     shares = np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)
     return np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # of a constant, it may be 0
+
+
+def columns_with_ties(untied, noise_scale):
+    """The numbers of the columns that are seen to have many ties; parameters as those of :func:`known_shares`."""
+    return np.flatnonzero(known_shares(untied, min(noise_scale, 1.0)) < FEW_TIES).tolist()
 
 
 def among_untied(taus, shares, noise_scale):

@@ -1,5 +1,6 @@
 """All correlations of a table at once, under differential privacy."""
 
+import warnings
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -12,8 +13,9 @@ from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
-from skdpmic.correlation.matrices import nearest_correlation, pearson_of_kendall
+from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
+from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
@@ -195,10 +197,28 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         Returns
         -------
         ndarray or dataframe of shape (n_features, n_features)
-            The correlation matrix that is nearest to these, in the form of `correlation_`.
+            The correlation matrix that is nearest to these, in the form of `correlation_`. NaN for a column with many
+            ties, as `untied_fraction_` shows, of which Pearson's correlation is another function of Kendall's; the
+            others are as if there were no such column.
+
+        Warns
+        -----
+        UserWarning
+            If there are such columns.
         """
         check_published(self)
-        return self._like(nearest_correlation(pearson_of_kendall(np.asarray(self.noisy_correlation_))))
+        noisy, tied = np.asarray(self.noisy_correlation_), columns_with_ties(self.untied_fraction_, self.noise_scale_)
+        pearson, others = np.full(noisy.shape, np.nan), np.delete(np.arange(len(noisy)), tied)
+        pearson[np.ix_(others, others)] = nearest_correlation(pearson_of_kendall(noisy[np.ix_(others, others)]))
+        np.fill_diagonal(pearson, 1.0)
+        if tied:
+            warnings.warn(
+                f"untied_fraction_ of {listed(tied, getattr(self, 'feature_names_in_', None))} is below {FEW_TIES:g}: "
+                "values repeat there, so Pearson's correlations do not follow from Kendall's and are NaN. Take "
+                "correlation_, Kendall's own.",
+                stacklevel=2,
+            )
+        return self._like(pearson)
 
     _shown = shown_correlations
 

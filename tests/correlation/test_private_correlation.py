@@ -366,3 +366,20 @@ def test_the_text_is_short():
     fitted = exact(X)
     assert repr(fitted) == "PrivateCorrelation(epsilon=inf)"
     assert len(fitted._repr_html_()) < 40_000
+
+
+@pytest.mark.parametrize("n_values", [2, 5])
+def test_pearson_correlations_of_a_column_with_many_ties_are_not_known_and_the_others_are_as_without_it(n_values):
+    """s -> a and s -> b: the sine of tau-b of a and s would say that a and b are not independent given s."""
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, n_values, size=20_000)
+    table = np.column_stack([s + rng.normal(size=20_000), s, s + rng.normal(size=20_000)])
+    private = PrivateCorrelation(epsilon=np.inf).fit(table)
+    with pytest.warns(UserWarning, match=re.escape("untied_fraction_ of [1] is below 0.99")) as caught:
+        pearson = private.pearson_correlation()
+    assert caught[0].filename == __file__
+    assert np.isnan(pearson[1, [0, 2]]).all()
+    assert np.isnan(pearson[[0, 2], 1]).all()
+    assert pearson[1, 1] == 1
+    without = PrivateCorrelation(epsilon=np.inf).fit(table[:, [0, 2]]).pearson_correlation()
+    np.testing.assert_array_equal(pearson[np.ix_([0, 2], [0, 2])], without)
