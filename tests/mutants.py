@@ -260,6 +260,8 @@ MUTANTS = [
     Mutant("forward_order", "ridge[-1, -1] = 0.0", "pass",
            "correlation/test_matrices.py::"
            "test_noise_takes_some_of_what_a_feature_explains_and_none_of_what_there_is_to_explain"),
+    Mutant("_r2_until_ties", "target in tied", "False",
+           "correlation/test_matrices.py::test_r2_of_a_target_with_many_ties_is_not_known_at_all"),
     Mutant("PrivateMatrixEstimator._check_parameters", "self.delta == 0", "False",
            "correlation/test_private_correlation.py::test_wrong_parameters_are_refused_without_a_charge_or_a_change"),
     Mutant("PrivateCorrelation.fit", "check_given_together(groups, self.max_rows_per_group)", "pass",
@@ -526,7 +528,7 @@ MUTANTS = [
     Mutant("_column_of_sparse", "np.add.at(column, X.indices[stored], X.data[stored])",
            "column[X.indices[stored]] = X.data[stored]",
            "table/test_mixed_tables.py::test_entries_of_one_place_of_a_sparse_matrix_add_up[csc_array]"),
-    Mutant("learnt_bounds._learnt", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
+    Mutant("learnt_bounds._quantiles", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
            "release/test_private_bounds.py::test_missing_values_have_no_share_of_the_knots"),
     # --- What is learnt of a target
     Mutant("learnt_margin._margin", "told.of_a_person if is_pair else 2 * told.of_a_person", "told.of_a_person",

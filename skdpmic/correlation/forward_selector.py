@@ -1,5 +1,6 @@
 """Private choice of complementary features: forward selection from one noisy matrix."""
 
+import warnings
 from dataclasses import KW_ONLY, replace
 from typing import Literal, Self
 
@@ -11,9 +12,10 @@ from skdpmic._utils.summaries import shown_forward
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator, refuse_dask_of_ranks
-from skdpmic.correlation.matrices import forward_order, nearest_correlation
+from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, forward_order, nearest_correlation
 from skdpmic.release.kinds import places
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
+from skdpmic.table.features import listed
 from skdpmic.table.people import check_given_together
 
 
@@ -82,7 +84,8 @@ class PrivateForwardSelector(
     r2_path_ : ndarray of shape (n_features,)
         Estimate, from the matrix, of the R squared of a linear model with the first feature taken, with the first two,
         and so on; of ranks, or of columns that were made normal. Too high where noise is large, as features are chosen
-        for a high value.
+        for a high value. NaN from the first feature on whose values often repeat, by its `untied_fraction_`, and
+        throughout if those of the target do, as two classes: their correlations are other functions of Kendall's.
     correlation_ : ndarray of shape (n_features + 1, n_features + 1)
         Kendall's correlations of the features and, last, the target: the correlation matrix that is nearest to
         `noisy_correlation_` cut to [-1, 1].
@@ -168,11 +171,13 @@ class PrivateForwardSelector(
             If classes are read from the data, or `random_state` is set.
         UserWarning
             If the noise will exceed the signal, delta is above ``1 / n_samples``, or k is above the number of features.
+            After the charge, if the released `untied_fraction_` show columns whose values often repeat.
         """
         with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
+        self._warn_about_ties(stacklevel=2)  # where warnings are errors, what has been paid for is kept
         return self
 
     def _check_parameters(self):
@@ -198,6 +203,21 @@ class PrivateForwardSelector(
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
         order, self.r2_path_ = forward_order(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_)
         self.ranking_ = places(order)
+
+    def _warn_about_ties(self, stacklevel):
+        """Warn, after the release, of columns with many ties, as the noisy shares show."""
+        tied = columns_with_ties(self.untied_fraction_, self.noise_scale_)
+        features = [j for j in tied if j < self.n_features_in_]
+        columns = [listed(features, getattr(self, "feature_names_in_", None))] if features else []
+        columns += ["the target"] if len(tied) > len(features) else []
+        if columns:
+            warnings.warn(
+                f"untied_fraction_ of {' and '.join(columns)} is below {FEW_TIES:g}: values repeat there, so R squared "
+                "does not follow from Kendall's correlations. r2_path_ is NaN from the first such feature on, and "
+                "throughout if the target is one; the order stands. PrivateSelectKBest scores such columns by tables: "
+                "that is a release of its own; this one is paid for, and kept.",
+                stacklevel=stacklevel + 1,
+            )
 
     def _further_columns(self):
         return {"r2": self.r2_path_[self.ranking_ - 1]}

@@ -96,14 +96,15 @@ def forward_order(taus, untied, noise_scale):
     -------
     order : int64 ndarray of shape (n_features,)
     r2_path : ndarray of shape (n_features,)
-        R squared of the first feature, the first two, and so on; never falls.
+        R squared of the first feature, the first two, and so on; never falls. NaN from the first feature with many ties
+        on, and throughout if the target has many.
     """
     noise_scale = min(noise_scale, 1.0)
     correlation, noise = among_untied(taus, known_shares(untied, noise_scale), noise_scale)
     ridge = np.diag(_RIDGE * math.sqrt(len(taus)) * noise.diagonal())
     ridge[-1, -1] = 0.0  # the target is explained, and explains nothing
     order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + ridge)
-    return order, _r2_along(order, nearest_correlation(correlation) + ridge)
+    return order, _r2_until_ties(order, correlation, ridge, columns_with_ties(untied, noise_scale))
 
 
 def _greedy_order(covariance):
@@ -117,6 +118,19 @@ def _greedy_order(covariance):
         is_free[order[-1]] = False
         covariance = _given(covariance, order[-1])
     return np.array(order)
+
+
+def _r2_until_ties(order, correlation, ridge, tied):
+    """R squared along the order as long as no column has many ties: of those the sine is no correlation."""
+    target = len(order)
+    n_known = 0 if target in tied else next((place for place, j in enumerate(order) if j in tied), target)
+    known = np.sort([*order[:n_known], target])
+    square = np.ix_(known, known)
+    path = np.full(target, np.nan)
+    path[:n_known] = _r2_along(
+        np.searchsorted(known, order[:n_known]), nearest_correlation(correlation[square]) + ridge[square]
+    )
+    return path
 
 
 def _r2_along(order, covariance):

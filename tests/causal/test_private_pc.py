@@ -390,6 +390,7 @@ def test_a_pickle_has_the_same_graph_and_the_same_tests(fitted):
     for private in fitted.values():
         graph = private.cpdag_  # for which tests are made, with laws that they keep
         again = pickle.loads(pickle.dumps(private))
+        assert again._tests is None  # which are made anew of what was released
         np.testing.assert_array_equal(again.cpdag_, graph)
         assert again.p_value(0, 1, [2, 3]) == private.p_value(0, 1, [2, 3])
 

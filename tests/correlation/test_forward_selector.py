@@ -3,6 +3,8 @@
 import itertools
 import math
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -114,6 +116,71 @@ def test_more_features_than_there_are_is_told():
     ) as caught:
         assert PrivateForwardSelector().fit(X, Y).get_support().all()
     assert caught[0].filename == __file__
+
+
+# --- Ties -------------------------------------------------------------------------------------------------------------
+
+TIES = "values repeat there, so R squared does not follow"
+
+
+@pytest.mark.parametrize("n_values", [2, 5])
+def test_r2_is_nan_from_a_feature_of_few_values_on_which_is_told_by_name_and_the_order_stands(n_values):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    s = rng.integers(n_values, size=4000)
+    frame = pandas.DataFrame({"a": rng.normal(size=4000), "s": s.astype(float), "b": rng.normal(size=4000)})
+    y = 3 * frame["a"] + s / s.std() + 0.3 * frame["b"] + rng.normal(size=4000)
+    with pytest.warns(UserWarning, match=re.escape(f"untied_fraction_ of ['s'] is below 0.99: {TIES}")) as caught:
+        selector = PrivateForwardSelector(k=2).fit(frame, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert selector.ranking_.tolist() == [1, 2, 3]
+    assert 0.7 < selector.r2_path_[0] < 0.95
+    assert np.isnan(selector.r2_path_[1:]).all()
+    assert selector.get_feature_names_out().tolist() == ["a", "s"]
+
+
+def test_r2_of_two_classes_is_nan_and_features_without_names_are_told_by_number():
+    with pytest.warns(UserWarning, match=f"untied_fraction_ of the target is below 0.99: {TIES}"):
+        selector = PrivateForwardSelector(k=1).fit(X, Y > 0)
+    assert np.isnan(selector.r2_path_).all()
+    assert sorted(selector.ranking_.tolist()) == [1, 2, 3, 4, 5]
+    tied = X.copy()
+    tied[:, 4] = tied[:, 4] > 0
+    with pytest.warns(UserWarning, match=re.escape("untied_fraction_ of [4] and the target is below")):
+        PrivateForwardSelector(k=1).fit(tied, Y > 0)
+
+
+def test_columns_without_many_ties_are_not_told_and_have_r2():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector = PrivateForwardSelector(k=2).fit(X.round(3), Y)
+    assert np.isfinite(selector.r2_path_).all()
+
+
+def test_ties_are_told_after_the_charge_and_what_is_paid_for_is_kept(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-6)
+    selector = PrivateForwardSelector(k=1, ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match=TIES):
+            selector.fit(X, Y > 0)
+    assert len(ledger.entries()) == 1
+    assert selector.get_support().sum() == 1
+    assert selector.correlation_.shape == (6, 6)
+
+
+def test_what_is_told_of_ties_follows_from_the_released_shares_alone(monkeypatch):
+    release = NoisyConcordances.release
+
+    def without_ties(self, sums, random_bytes):
+        noisy = release(self, sums, random_bytes)
+        noisy[np.flatnonzero(np.equal(*np.triu_indices(6)))] = 1.0
+        return noisy
+
+    monkeypatch.setattr(NoisyConcordances, "release", without_ties)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(PrivateForwardSelector(k=1).fit(X, Y > 0).r2_path_).all()
 
 
 # --- Tables and scikit-learn -----------------------------------------------------------------------------------------

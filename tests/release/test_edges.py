@@ -14,10 +14,14 @@ from skdpmic.privacy import weighted_choice
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.weighted_choice import exponential_bounds
 from skdpmic.release.bounds import edges, number_line
+from skdpmic.release.bounds.date_line import DATE_LINE
 from skdpmic.release.bounds.edges import medians, n_levels, private_quantiles, rates
-from skdpmic.release.bounds.number_line import N_POSITIONS, PLACES_IN_CELL, to_numbers, to_positions
+from skdpmic.release.bounds.line import PLACES_IN_CELL
+from skdpmic.release.bounds.number_line import NUMBER_LINE
 from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
 
+N_POSITIONS = NUMBER_LINE.n_positions
+to_numbers, to_positions = NUMBER_LINE.to_numbers, NUMBER_LINE.to_positions
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
 
 # --- The line of all numbers --------------------------------------------------------------------------------------
@@ -91,6 +95,71 @@ def test_octaves_of_everyday_size_weigh_more_and_none_weighs_nothing():
     assert octave(0) == octave(23) == octave(-16) == 8 * octave(24) == 8 * octave(63) == 8 * octave(-64)
     assert octave(0) == 256 * octave(64) == 256 * octave(1000) == 256 * octave(-65) == 256 * octave(-1000)
     assert octave(0) * 58 < N_POSITIONS / 2 < octave(0) * 60
+
+
+# --- The line of all dates ----------------------------------------------------------------------------------------
+
+FAR = ["-100000", "0001", "1899-12-31T23:59:59.9", "2100", "9999-12-31", "100000"]
+NEAR = ["1900", "1969-12-31T23:59:59.5", "1970", "2023-05-17", "2023-05-17T00:00:01", "2023-05-17T09:30:00.7", "2099"]
+DATES = np.sort(np.array([*FAR, *NEAR, "2099-12-31T23:59:59.9"], dtype="M8[ms]"))
+SECONDS = DATES.astype(np.int64) / 1000
+
+
+@pytest.mark.parametrize("source", [lowest, highest, entropy_source(0)])
+def test_every_date_has_a_position_in_order_and_comes_back_as_its_second_or_beyond_200_years_as_its_day(source):
+    positions = DATE_LINE.to_positions(SECONDS, source)
+    assert ((positions >= 0) & (positions < DATE_LINE.n_positions)).all()
+    assert (np.diff(positions) > 0).all()
+    back = DATE_LINE.to_numbers(positions).astype(np.int64).astype("M8[s]")
+    years = DATES.astype("M8[Y]").astype(int) + 1970
+    is_modern = (years >= 1900) & (years < 2100)
+    np.testing.assert_array_equal(back, np.where(is_modern, DATES.astype("M8[s]"), DATES.astype("M8[D]")))
+
+
+def test_the_farthest_instants_have_places_too():
+    far = np.array([-9.2e18, 9.2e18])  # seconds, as far as numpy counts
+    positions = DATE_LINE.to_positions(far, lowest)
+    assert positions[0] == 0
+    assert 0 < positions[1] < DATE_LINE.n_positions < 2**58
+    ends = DATE_LINE.to_numbers(np.array([0, DATE_LINE.n_positions]))
+    np.testing.assert_array_equal(ends, DATE_LINE.to_numbers(positions))
+
+
+@pytest.mark.parametrize("first", ["1900", "1969-12-31T23:59:00", "2023-05-17T09:59:30", "2099-12-31T23:00:00"])
+def test_a_second_weighs_as_much_as_the_minutes_hours_and_days_that_begin_with_it(first):
+    codes = int(np.datetime64(first, "s").astype(np.int64)) + np.arange(3601)
+    weights = np.diff(DATE_LINE.starts(codes))
+    expected = [sum(each for each in (1, 60, 3600, 86400) if code % each == 0) for code in codes[:-1].tolist()]
+    assert weights.tolist() == expected
+
+
+def test_every_day_of_200_years_weighs_the_same_and_days_beyond_weigh_little_but_something():
+    def day(date):
+        first = float(np.datetime64(date, "s").astype(np.int64))
+        return int(np.diff(DATE_LINE.to_positions(np.array([first, first + 86_400]), lowest))[0])
+
+    assert day("1900-01-01") == day("1969-12-31") == day("2023-05-17") == day("2099-12-31") == 4 * 86400 * 2**20
+    assert day("1899-12-31") == day("2100-01-01") == day("-50000-01-01") == 64 * 2**20
+    assert 0.75 < 73_049 * day("2023-05-17") / DATE_LINE.n_positions < 0.85
+
+
+@pytest.mark.parametrize("n_seconds, atol", [(86_400, 0.05), (3_600, 0.05), (2 * 365 * 86_400, 0.04)])
+def test_quantiles_of_dates_are_found_within_a_day_and_within_an_hour(n_seconds, atol):
+    # n * epsilon = 2,000; of 7 quantiles. On the line of numbers a day has 5 parts, and an hour one.
+    seconds = 1_684_314_000 + np.random.default_rng(0).integers(0, n_seconds, size=20_000).astype(np.float64)
+    found = private_quantiles(seconds, Fraction(1, 10), 3, DATE_LINE, entropy_source(0))
+    ranks = [(seconds < quantile).mean() for quantile in found]
+    np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=atol)
+    assert DATE_LINE.is_too_coarse_for(found) is False
+
+
+def test_a_line_is_too_coarse_where_quantiles_are_more_than_the_parts_in_a_row_that_hold_them():
+    assert DATE_LINE.is_too_coarse_for(np.array([5.0, 5.0, 6.0]))
+    assert not DATE_LINE.is_too_coarse_for(np.array([5.0, 6.0, 7.0]))
+    assert not DATE_LINE.is_too_coarse_for(np.array([5.0]))  # one quantile says nothing of the others
+    assert NUMBER_LINE.is_too_coarse_for(np.array([-9.0, *np.full(5, 3.0), 1e9]))  # the outer ones may be odd values
+    assert not NUMBER_LINE.is_too_coarse_for(np.array([0.0, 0, 0, 0, 0, 1, 1]))
+    assert not NUMBER_LINE.is_too_coarse_for(np.array([-9.0, 3.0, 3.0, 3.0, 3.0, 4.0, 1e9]))
 
 
 # --- An exact choice ------------------------------------------------------------------------------------------------
@@ -358,35 +427,35 @@ def test_the_number_of_levels_is_a_function_of_the_public_budget():
 def test_quantiles_are_found_wherever_they_lie(scale):
     # n * epsilon = 2,000; ranks are off by about 4 / rate at most, that is by 4 % of the records
     values = scale * np.random.default_rng(0).lognormal(sigma=2, size=20_000)
-    found = private_quantiles(values, Fraction(1, 10), 3, entropy_source(0))
+    found = private_quantiles(values, Fraction(1, 10), 3, NUMBER_LINE, entropy_source(0))
     ranks = [(values < quantile).mean() for quantile in found]
     np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=0.04)
 
 
 def test_without_noise_quantiles_are_those_of_the_values():
     values = np.random.default_rng(0).normal(size=1001)
-    found = private_quantiles(values, math.inf, 5, entropy_source(0))
+    found = private_quantiles(values, math.inf, 5, NUMBER_LINE, entropy_source(0))
     ranks = [(values < quantile).sum() for quantile in found]
     np.testing.assert_allclose(ranks, 1001 * np.arange(1, 32) / 32, atol=6)  # a median's half at every level
 
 
 def test_a_value_of_most_records_is_found_as_often():
     values = np.where(np.arange(5000) < 4000, 0.0, np.random.default_rng(0).lognormal(size=5000))
-    found = private_quantiles(values, Fraction(1), 4, entropy_source(0))
+    found = private_quantiles(values, Fraction(1), 4, NUMBER_LINE, entropy_source(0))
     assert (found == 0).sum() in (11, 12, 13)
     assert found.min() == 0.0
 
 
 def test_no_quantile_has_more_bits_than_the_public_line():
     values = np.random.default_rng(0).normal(size=2000)
-    found = private_quantiles(values, math.inf, 5, entropy_source(0))
+    found = private_quantiles(values, math.inf, 5, NUMBER_LINE, entropy_source(0))
     assert (found.view(np.int64) % 2**36 == 0).all()
     assert not set(found) & set(values)
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_columns_without_values_have_quantiles_from_the_public_line(n):
-    found = private_quantiles(np.ones(n), Fraction(1, 2), 5, entropy_source(0))
+    found = private_quantiles(np.ones(n), Fraction(1, 2), 5, NUMBER_LINE, entropy_source(0))
     assert len(found) == 31
     assert (np.diff(found) >= 0).all()
     assert np.isfinite(found).all()

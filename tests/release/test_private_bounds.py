@@ -335,6 +335,59 @@ def test_knots_of_dates_too_near_for_microseconds_are_apart():
     assert (np.diff(knots) > np.timedelta64(0)).all()
 
 
+DAY = np.datetime64("2023-05-17", "us")
+COARSE = "lie in fewer neighbouring parts of private_bounds' line"
+
+
+@pytest.mark.parametrize("n_seconds", [86_400, 3_600, 600])
+def test_dates_within_one_day_have_as_many_records_between_each_two_knots(n_seconds):
+    # n * epsilon = 3,000, of which 31 quantiles take 1,488: shares of 3 % are off by 2 % or so
+    times = DAY + np.timedelta64(9, "h") + RNG.integers(0, n_seconds, N).astype("m8[s]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        knots = private_bounds(times, epsilon=1)
+    assert len(knots) > 30
+    shares = np.histogram(times.astype(np.int64), bins=knots[1:-1].astype(np.int64))[0] / N
+    assert shares.max() < 0.08
+    assert shares.sum() > 0.85
+
+
+@pytest.mark.parametrize("column", [np.full(N, DAY), DAY + RNG.integers(0, 10**6, N).astype("m8[us]")])
+def test_dates_in_one_second_are_told_and_have_knots_around_it(column):
+    with pytest.warns(UserWarning, match=f"the quantiles of X {COARSE}") as caught:
+        knots = private_bounds(column, epsilon=1.5)
+    assert caught[0].filename == __file__
+    assert len(knots) <= 33
+    assert np.isin([DAY], knots).all()
+    with pytest.warns(UserWarning, match=COARSE):
+        exact = private_bounds(column, epsilon=math.inf)
+    np.testing.assert_array_equal(exact, DAY + np.arange(-1, 3).astype("m8[s]"))
+
+
+def test_columns_of_which_nearly_all_values_are_one_are_told_by_name_after_the_charge_and_what_is_paid_is_kept(ledger):
+    frame = FRAME[["income", "visits"]].assign(same=7.0, near=1.7e9 + RNG.uniform(0, 20_000, N), born=DAY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(
+            UserWarning, match=re.escape(f"the quantiles of ['same', 'near', 'born'] {COARSE}")
+        ) as caught:
+            private_bounds(frame, epsilon=8, ledger=ledger)
+    assert [entry.epsilon for entry in ledger.entries()] == [8.0]
+    assert list(caught.value.knots) == list(frame)
+    for name in ("income", "visits", "same", "near"):
+        assert_are_knots(caught.value.knots[name])
+
+
+def test_the_warning_of_coarse_parts_follows_from_the_released_quantiles_alone(monkeypatch):
+    monkeypatch.setattr(learnt_bounds, "private_quantiles", lambda *arguments: np.full(3, 7.0))
+    with pytest.warns(UserWarning, match=COARSE):
+        private_bounds(INCOME, epsilon=1)
+    monkeypatch.setattr(learnt_bounds, "private_quantiles", lambda *arguments: np.array([1.0, 2.0, 3.0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        private_bounds(np.full(N, 7.0), epsilon=1)
+
+
 @pytest.mark.parametrize("make", [lambda frame: frame, polars.from_pandas], ids=["pandas", "polars"])
 def test_learnt_knots_go_into_estimators_as_they_are(make):
     frame = make(FRAME)

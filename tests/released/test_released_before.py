@@ -1,11 +1,11 @@
 """What is released for a seed is what was released before the package was rearranged, to the last bit.
 
 ``before.json`` was recorded from the tree as it was then, and is never recorded again: a difference is an error, unless
-the change that makes it was asked for. Five were: MTVr learns shares of the target; features are chosen by what they
+the change that makes it was asked for. Six were: MTVr learns shares of the target; features are chosen by what they
 add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
-correlations between two parties are those of parts; and causes of labels follow from tables in stages. What was
-recorded when these came is in ``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``,
-``correlations_of_parts.json`` and ``staged_tables.json``.
+correlations between two parties are those of parts; causes of labels follow from tables in stages; and knots of dates
+are seconds. What was recorded when these came is in ``shares_learnt.json``, ``joint_choices.json``,
+``order_of_ties.json``, ``correlations_of_parts.json``, ``staged_tables.json`` and ``dates_by_the_second.json``.
 """
 
 import json
@@ -23,6 +23,7 @@ FILES = (
     "order_of_ties.json",
     "correlations_of_parts.json",
     "staged_tables.json",
+    "dates_by_the_second.json",
 )
 BEFORE = {
     case: released
@@ -79,6 +80,12 @@ def test_nothing_but_cases_of_what_changed_was_recorded_anew():
     assert all("people" in case and any(name in case for name in strict) for case in cases_of("order_of_ties.json"))
     assert all("two parties, distance_correlation" in case for case in cases_of("correlations_of_parts.json"))
     assert list(cases_of("staged_tables.json")) == ["causes of labels"]
+    assert list(cases_of("dates_by_the_second.json")) == ["bounds"]
+    (table, target, _), (table_before, target_before, _) = (
+        cases_of(file)["bounds"] for file in ("dates_by_the_second.json", "before.json")
+    )
+    assert target == target_before
+    assert {name for name in table if table[name] != table_before[name]} == {"born"}  # the dates
 
 
 def test_a_single_step_of_a_single_score_is_a_difference():

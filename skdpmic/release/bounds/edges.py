@@ -9,7 +9,6 @@ import numpy as np
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.noise import uniform_below
 from skdpmic.privacy.weighted_choice import weighted_choice
-from skdpmic.release.bounds.number_line import N_POSITIONS, to_numbers, to_positions
 
 LEAST_BUDGET = 48  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
 _MOST_LEVELS = 5
@@ -21,7 +20,7 @@ def n_levels(n, epsilon):
     return next((t for t in levels if n * epsilon >= LEAST_BUDGET * (2**t - 1)), 0)
 
 
-def private_quantiles(values, epsilon, n_levels, random_bytes):
+def private_quantiles(values, epsilon, n_levels, line, random_bytes):
     """The quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with noise: epsilon-differentially private.
 
     Parameters
@@ -31,16 +30,18 @@ def private_quantiles(values, epsilon, n_levels, random_bytes):
     epsilon : Fraction or infinity, above 0
     n_levels : int
         Public.
+    line : Line
+        Public.
     random_bytes : callable
         From :func:`entropy_source`.
 
     Returns
     -------
     float64 ndarray of shape (2**n_levels - 1,)
-        Increasing, but for ties; of 16 bits after the leading one.
+        Increasing, but for ties; rounded to cells of the line.
     """
-    positions = np.sort(to_positions(values, random_bytes))
-    return to_numbers(np.array(medians(positions, N_POSITIONS, rates(epsilon, n_levels), random_bytes)))
+    positions = np.sort(line.to_positions(values, random_bytes))
+    return line.to_numbers(np.array(medians(positions, line.n_positions, rates(epsilon, n_levels), random_bytes)))
 
 
 def rates(epsilon, n_levels):

@@ -17,11 +17,14 @@ from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon, exact
+from skdpmic.release.bounds.date_line import DATE_LINE
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
+from skdpmic.release.bounds.line import Line
+from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import Expense, run
 from skdpmic.table.axes import Order
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.features import by_number
+from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, is_frame, open_table
 from skdpmic.table.reading import refuse_other_kinds
 from skdpmic.table.values import OBJECTS, as_numbers, kind_of
@@ -82,7 +85,9 @@ def private_bounds(
         If `random_state` is not None.
     UserWarning
         If n_samples times the epsilon of each column is below 48, which is too little to learn anything. Knots that do
-        not depend on the data are then returned, and nothing is charged.
+        not depend on the data are then returned, and nothing is charged. Or, after the release, if the quantiles of a
+        column lie in fewer parts of the line than there are quantiles, as where nearly all values are the same. Where
+        warnings are errors, the error's attribute `knots` has what was paid for.
 
     Notes
     -----
@@ -91,7 +96,9 @@ def private_bounds(
     and 1488. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
     many values are missing stays private.
 
-    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others.
+    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others. Of
+    dates, it is a whole second from 1900 to 2100, UTC, and a whole day before and after. To find a single day, or a day
+    out of which all dates are, takes twice the budget that a column of years takes.
 
     What is protected is one row: a person with m rows is protected at m times epsilon.
 
@@ -121,17 +128,29 @@ def private_bounds(
         return knots if is_table else knots[0]
 
     def draw(random_bytes):
-        knots = {name: _learnt(column, share, levels, random_bytes) for name, column in columns.items()}
-        return knots if is_table else knots[0]
+        return {name: _quantiles(column, share, levels, random_bytes) for name, column in columns.items()}
 
     cost = Cost(float(epsilon), rho=zcdp_cost(share, levels, d))
     expense = Expense("private_bounds", cost, n=n, d=d, release="bounds", mechanism="exponential")
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    quantiles = run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    knots = {name: _knots(quantiles[name], column) for name, column in columns.items()}
+    knots = knots if is_table else knots[0]
+    coarse = [name for name, column in columns.items() if column.line.is_too_coarse_for(quantiles[name])]
+    if coarse:
+        _warn_about_coarse_parts(listed(coarse, None) if is_table else "X", knots)
+    return knots
 
 
-def _learnt(column, share, levels, random_bytes):
+def _quantiles(column, share, levels, random_bytes):
     present = column.values[~np.isnan(column.values)]
-    return _in_unit(with_tails(private_quantiles(present, share, levels, random_bytes)), column.unit)
+    return private_quantiles(present, share, levels, column.line, random_bytes)
+
+
+def _knots(quantiles, column):
+    """What follows from the quantiles: many dates in one second are given knots around that second."""
+    if column.unit == "M8[us]" and len(quantiles) > 1 and quantiles[0] == quantiles[-1]:
+        return _in_unit(quantiles[0] + np.arange(-1, 3), column.unit)
+    return _in_unit(with_tails(quantiles), column.unit)
 
 
 def _in_unit(knots, unit):
@@ -171,6 +190,18 @@ def _warn_that_nothing_is_learnt(n, d, epsilon):
     )
 
 
+def _warn_about_coarse_parts(columns, knots):
+    """Warn of what the released quantiles say; where that is an error, it keeps what was paid for."""
+    warning = UserWarning(
+        f"the quantiles of {columns} lie in fewer neighbouring parts of private_bounds' line than there are quantiles: "
+        "nearly all values are the same, or too near one another for these knots to tell them apart. A part is "
+        "1/65,536 of a number, and a second of a date, or a day before 1900 and from 2100 on. Values less a public "
+        "number, or a public date, are told apart further; to learn their knots is a release of its own."
+    )
+    warning.knots = knots
+    warnings.warn(warning, stacklevel=4)
+
+
 # --- Reading ------------------------------------------------------------------------------------------------------
 
 
@@ -208,12 +239,13 @@ class _Column(NamedTuple):
 
     values: np.ndarray  # float64 (n_samples,), NaN where missing
     unit: str | None  # what its knots are to be: "M8[us]", "m8[us]" or, of numbers, None
+    line: Line
 
 
 def _read(table, j, is_table):
     column = table.column_at(j)
     kind = kind_of(column)
-    of, unit = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None))
+    of, unit, line = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
     label = f"column {table.name_of(j)!r} of X" if is_table else "X"
     if kind == OBJECTS and any(map(is_date, column)):
         # Whether the knots are dates must follow from a declared type: a single value might decide it otherwise.
@@ -221,7 +253,7 @@ def _read(table, j, is_table):
             f"{label} must hold numbers, or dates or durations in a column of that type, got dates or durations as "
             "objects: numpy.asarray(values, dtype='datetime64[us]') or 'timedelta64[us]' gives them a type."
         )
-    return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit)
+    return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit, line)
 
 
-_OF_DATES = {DATES: ((DATES,), "M8[us]"), DURATIONS: ((DURATIONS,), "m8[us]")}
+_OF_DATES = {DATES: ((DATES,), "M8[us]", DATE_LINE), DURATIONS: ((DURATIONS,), "m8[us]", NUMBER_LINE)}

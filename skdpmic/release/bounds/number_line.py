@@ -1,12 +1,13 @@
-"""All finite numbers as integer positions on one public line, on which no range need be known.
+"""The public line of all finite numbers, on which no range need be known.
 
-A position is a number's rank among all floats of 16 bits after the leading one, as the public weights below count them.
-Numbers of everyday size weigh more than others, and round numbers, at which columns often have many equal values,
-more than their neighbours. The weights are no part of the guarantee: they only say where learning is easy
-(``docs/theory/learnt_edges.md``).
+A code is a number's rank among all floats of 16 bits after the leading one, of which public weights say how much each
+counts. Numbers of everyday size weigh more than others, and round numbers, at which columns often have many equal
+values, more than their neighbours (``docs/theory/learnt_edges.md``).
 """
 
 import numpy as np
+
+from skdpmic.release.bounds.line import Line
 
 _BITS = 16  # after the leading one; numbers are rounded towards zero to these
 _DROPPED = 52 - _BITS  # of a double's
@@ -17,9 +18,6 @@ _LARGEST_CODE = (2047 << _BITS) - 1
 _BANDS = {-1023: 1, -64: 32, -16: 256, 24: 32, 64: 1}
 _FIRST_CODES = np.array([max(1, (power + _EXPONENT_OF_ONE) << _BITS) for power in _BANDS], dtype=np.int64)
 _BAND_WEIGHTS = np.array(list(_BANDS.values()), dtype=np.int64)
-
-_PLACES_IN_CELL_BITS = 20
-PLACES_IN_CELL = 1 << _PLACES_IN_CELL_BITS  # a cell, which is one rounded number, is a run of positions
 
 
 def _weight_of_codes_to(codes):
@@ -43,48 +41,6 @@ def _weight_to(codes):
 
 
 _WEIGHT_OF_A_SIGN = int(_weight_to(np.int64(_LARGEST_CODE)))
-N_POSITIONS = (2 * _WEIGHT_OF_A_SIGN + _WEIGHT_OF_ZERO) * PLACES_IN_CELL
-
-
-def to_positions(values, random_bytes):
-    """The position of each number: a random one in its cell, so that equal numbers have different positions.
-
-    Parameters
-    ----------
-    values : float64 ndarray of shape (n,)
-        Finite.
-    random_bytes : callable
-        Where the random places come from, which do not depend on the values.
-
-    Returns
-    -------
-    int64 ndarray of shape (n,)
-        In 0 ... N_POSITIONS - 1.
-    """
-    codes = _to_codes(values)
-    starts = _starts(codes)
-    places = np.frombuffer(random_bytes(4 * len(values)), dtype=np.uint32).astype(np.int64) & (PLACES_IN_CELL - 1)
-    return (starts << _PLACES_IN_CELL_BITS) + (_starts(codes + 1) - starts) * places
-
-
-def to_numbers(positions):
-    """The rounded number in whose cell each position lies, by bisection.
-
-    Parameters
-    ----------
-    positions : int64 ndarray of shape (n,)
-        In 0 ... N_POSITIONS; the last is as the one before it.
-
-    Returns
-    -------
-    float64 ndarray of shape (n,)
-    """
-    weights = positions >> _PLACES_IN_CELL_BITS
-    codes = np.full(len(positions), -_LARGEST_CODE, dtype=np.int64)
-    for bit in reversed(range((2 * _LARGEST_CODE).bit_length())):
-        higher = np.minimum(codes + (1 << bit), _LARGEST_CODE)
-        codes = np.where(_starts(higher) <= weights, higher, codes)
-    return np.sign(codes) * (np.abs(codes) << _DROPPED).view(np.float64)
 
 
 def _to_codes(values):
@@ -93,8 +49,15 @@ def _to_codes(values):
     return np.where(values < 0, -magnitudes, magnitudes)
 
 
+def _to_values(codes):
+    return np.sign(codes) * (np.abs(codes) << _DROPPED).view(np.float64)
+
+
 def _starts(codes):
     """Weight of all rounded numbers below each code."""
     below = _WEIGHT_OF_A_SIGN - _weight_to(np.maximum(-codes, 0))
     above = _WEIGHT_OF_A_SIGN + _WEIGHT_OF_ZERO + _weight_to(np.maximum(codes - 1, 0))
     return np.where(codes > 0, above, below)
+
+
+NUMBER_LINE = Line(_to_codes, _to_values, _starts, -_LARGEST_CODE, _LARGEST_CODE)

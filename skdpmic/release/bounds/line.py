@@ -1,0 +1,84 @@
+"""A public line on which all values of a column have a place, whatever they are (``docs/theory/learnt_edges.md``).
+
+The guarantee asks nothing of it but that it is public: it only says where learning is easy.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+_PLACES_IN_CELL_BITS = 20
+PLACES_IN_CELL = 1 << _PLACES_IN_CELL_BITS  # a cell, which is one rounded value, is a run of positions
+
+
+class Line(NamedTuple):
+    """Rounded values as integers, the codes, in their order, and how much each of them weighs.
+
+    Parameters
+    ----------
+    to_codes : callable
+        The codes of a float64 ndarray of finite values.
+    to_values : callable
+        The rounded values of an int64 ndarray of codes.
+    starts : callable
+        The weight of all codes below each code of such an array.
+    least, largest : int
+        Codes.
+    """
+
+    to_codes: Callable[[np.ndarray], np.ndarray]
+    to_values: Callable[[np.ndarray], np.ndarray]
+    starts: Callable[[np.ndarray], np.ndarray]
+    least: int
+    largest: int
+
+    @property
+    def n_positions(self):
+        """How many positions there are."""
+        return int(self.starts(np.array([self.largest + 1]))[0]) << _PLACES_IN_CELL_BITS
+
+    def to_positions(self, values, random_bytes):
+        """The position of each value: a random one in its cell, so that equal values have different positions.
+
+        Parameters
+        ----------
+        values : float64 ndarray of shape (n,)
+            Finite.
+        random_bytes : callable
+            Where the random places come from, which do not depend on the values.
+
+        Returns
+        -------
+        int64 ndarray of shape (n,)
+            In 0 ... n_positions - 1.
+        """
+        codes = self.to_codes(values)
+        starts = self.starts(codes)
+        places = np.frombuffer(random_bytes(4 * len(values)), dtype=np.uint32).astype(np.int64) & (PLACES_IN_CELL - 1)
+        return (starts << _PLACES_IN_CELL_BITS) + (self.starts(codes + 1) - starts) * places
+
+    def to_numbers(self, positions):
+        """The rounded value in whose cell each position lies, by bisection.
+
+        Parameters
+        ----------
+        positions : int64 ndarray of shape (n,)
+            In 0 ... n_positions; the last is as the one before it.
+
+        Returns
+        -------
+        float64 ndarray of shape (n,)
+        """
+        weights = positions >> _PLACES_IN_CELL_BITS
+        codes = np.full(len(positions), self.least, dtype=np.int64)
+        for bit in reversed(range((self.largest - self.least).bit_length())):
+            higher = np.minimum(codes + (1 << bit), self.largest)
+            codes = np.where(self.starts(higher) <= weights, higher, codes)
+        return self.to_values(codes)
+
+    def is_too_coarse_for(self, quantiles):
+        """Whether quantiles, but for the outer ones of seven and more, lie in fewer cells in a row than they are."""
+        inner = quantiles[1:-1] if len(quantiles) >= 7 else quantiles
+        codes = self.to_codes(inner)
+        return bool(codes.max() - codes.min() + 1 < len(inner))
