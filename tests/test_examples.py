@@ -100,6 +100,7 @@ def test_digits_support(run):
     assert names > scores
 
 
+@pytest.mark.slow  # the pages of the site run it, too
 def test_complementary_columns(run):
     """In 30 runs, the AUC was 0.88 by single scores, and 0.90 to 0.92 by joint ones."""
     printed, names = run("complementary_columns")
@@ -120,6 +121,7 @@ def test_causal(run):
     assert quality(printed, "its Markov blanket") > quality(printed, "all nine others") - 0.02
 
 
+@pytest.mark.slow  # as above
 def test_plan_and_ledger(run):
     printed, names = run("plan_and_ledger")
     assert "refused: a cost of (epsilon, delta) = (0.5, 0.0) does not fit" in printed

@@ -123,6 +123,7 @@ def test_one_record_can_move_tau_b_of_tied_columns_further_than_its_published_se
     assert kendalltau(x, here).statistic - kendalltau(x, there).statistic > 1 > 3 / n
 
 
+@pytest.mark.slow
 def test_one_record_moves_what_the_rival_compares_by_no_more_than_its_noise_is_for(monkeypatch):
     """tau-a of all columns of three values of four records, and all neighbours."""
     n, largest = 4, 0.0

@@ -4,8 +4,16 @@ import numpy as np
 
 N_CELLS = 64  # of equal width, in the public range of a number
 MOST_PARTS = 6  # of a number, beside missing values
-_MOST_VALUES = 8  # of a number that has no others: each is a part
+MOST_VALUES = 8  # of a number that has no others: each is a part
 _CLEAR, _FEW = 3.0, 5.0  # a part counts if it has this many standard deviations of its noise, and records
+
+
+def parts_of_columns(counts, noise_scale, numbers):
+    """The part of each label or cell of each column, of which some are numbers: a list of int64 ndarrays."""
+    return [
+        parts_of_cells(of_column, noise_scale) if j in numbers else parts_of_labels(of_column, noise_scale)
+        for j, of_column in enumerate(counts)
+    ]
 
 
 def parts_of_labels(counts, noise_scale):
@@ -47,7 +55,7 @@ def parts_of_cells(counts, noise_scale):
         As of :func:`parts_of_labels`.
     """
     clear = counts >= max(_FEW, _CLEAR * noise_scale)
-    if clear[:-1].sum() <= _MOST_VALUES and counts[~clear].sum() <= _FEW + _CLEAR * noise_scale * np.sqrt(N_CELLS):
+    if clear[:-1].sum() <= MOST_VALUES and counts[~clear].sum() <= _FEW + _CLEAR * noise_scale * np.sqrt(N_CELLS):
         return parts_of_labels(counts, noise_scale)
     within = np.maximum(counts[:-1], 0.0)
     least = max(_FEW, _CLEAR * noise_scale * np.sqrt(N_CELLS))

@@ -99,20 +99,15 @@ def find_skeleton(n_columns, p_value, alpha, max_order):
     largest = np.zeros((n_columns, n_columns))
     untested = np.zeros((n_columns, n_columns), dtype=bool)
     for order in range(max_order + 1):
-        adjacent = _adjacent(skeleton)
+        adjacent = adjacent_columns(skeleton)
         if max(map(len, adjacent), default=0) <= order:
             break
         for i, j in np.argwhere(np.triu(skeleton)).tolist():
-            p_values = [p_value(i, j, given) for given in _sets(adjacent, i, j, order)]
+            p_values = [p_value(i, j, given) for given in sets_between(adjacent, i, j, order)]
             largest[i, j] = largest[j, i] = max([largest[i, j], *_made(p_values)])
             untested[i, j] = untested[j, i] = untested[i, j] or len(_made(p_values)) < len(p_values)
         skeleton = skeleton & (largest <= alpha)
     return Skeleton(skeleton, np.where(untested & skeleton, np.nan, largest))
-
-
-def sets_between(skeleton, i, j, order):
-    """Sets of `order` columns that are all adjacent to i, or all to j."""
-    return _sets(_adjacent(skeleton), i, j, order)
 
 
 def _made(p_values):
@@ -120,11 +115,12 @@ def _made(p_values):
     return [p for p in p_values if not math.isnan(p)]
 
 
-def _adjacent(skeleton):
+def adjacent_columns(skeleton):
+    """The columns that have an edge with each column."""
     return [np.flatnonzero(row).tolist() for row in skeleton]
 
 
-def _sets(adjacent, i, j, order):
+def sets_between(adjacent, i, j, order):
     """Sets of `order` columns that are all adjacent to i, or all to j."""
     sides = ([k for k in adjacent[a] if k != b] for a, b in ((i, j), (j, i)))
     return sorted({given for side in sides for given in combinations(side, order)})
@@ -173,13 +169,13 @@ def _triples(skeleton, p_value, alpha, max_order, is_exact):
     That is the logarithm of the ratio of the largest p-value given sets without k and that with it. P-values of what is
     dependent crowd at 0, so a ratio tells more than a difference: 0.2 against 0.001 is surer than 0.9 against 0.3.
     """
-    adjacent = _adjacent(skeleton)
+    adjacent = adjacent_columns(skeleton)
     for i, j in np.argwhere(np.triu(~skeleton, k=1)).tolist():
         between = sorted({*adjacent[i]} & {*adjacent[j]})
         if not between:
             continue
         orders = range(min(max_order, max(len(adjacent[i]), len(adjacent[j]))) + 1)
-        p_values = {given: p_value(i, j, given) for order in orders for given in _sets(adjacent, i, j, order)}
+        p_values = {given: p_value(i, j, given) for order in orders for given in sets_between(adjacent, i, j, order)}
         exact = {given: p for given, p in p_values.items() if is_exact is None or is_exact(i, j, given)}
         p_values = exact if max(_made(exact.values()), default=0.0) > alpha else p_values
         for k in between:

@@ -13,7 +13,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import CorrelationTests
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.table_plan import TablePlan
-from skdpmic.causal.table_release import TablesRelease
+from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
@@ -71,7 +71,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         numbers come first and are equal to one another.
     alpha : float, default=0.01
         Two columns lose their edge if a test of their independence has a p-value above this; in (0, 1). After a fit,
-        another alpha costs nothing; of more than 16 columns with parts it decided which tables were released.
+        another alpha costs nothing; where tables were released as the algorithm asked for them (of more than 16
+        columns, or of many labels), the alpha of the fit decided which.
     max_order : int, default=3
         Most columns that a test of two others takes as given; from 0 on. After a fit, another one costs nothing; but
         below 2, tables of two columns are released, not of three.
@@ -117,13 +118,14 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         The part of each of these. Labels that are not seen to have records, as noise may hide them, are in the part of
         the most frequent one.
     noisy_tables_ : dict of tuple of int to ndarray
-        What was released after that: of columns ``i < j < k``, the number of records with each three parts, with noise;
-        of more than 16 columns, of each two, and of those three that the algorithm asked for.
+        What was released after that, with noise: the number of records with each combination of the parts of two,
+        three or four columns, in increasing order; of all such sets, or of each two and of those three that the
+        algorithm asked for.
     noise_scale_ : float
         Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
         delta=1e-6; or on each count of the tables of all sets of columns.
     noise_scales_ : dict of int to float
-        Of tables, that on a count of a table of 1, 2 or 3 columns.
+        Of tables, that on a count of a table of so many columns, from 1 to 4.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person, with `max_rows_per_group`.
     n_groups_ : int
@@ -147,9 +149,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     **What it assumes.** That the columns have a causal graph without cycles; that no cause of two columns is missing
     from the table; that columns are independent only where the graph says so (faithfulness); that records are
-    independent. Of numbers, that the columns are jointly normal, or increasing functions of such columns, so that
-    values hardly ever repeat: given a column with many ties, others do not look independent that are, and false edges
-    appear (`fit` warns). Nothing in the data can confirm all of this.
+    independent. Of numbers without `bounds`, that the columns are jointly normal, or increasing functions of such
+    columns, so that values hardly ever repeat. Nothing in the data can confirm all of this.
 
     **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
     a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
@@ -260,8 +261,11 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         if kind == "numeric":
             return of_correlations
         each = self.max_rows_per_group or 1
-        shape = [1] * int(n_features), int(n_samples) * each, each
-        return TablePlan.for_budget(self.epsilon, self.delta, *shape, self.max_order, kind == "mixed").noise_scale
+        n_labels = [len(labels) + 2 for labels in (self.categories or {}).values()]
+        n_parts = [*n_labels, *[1] * int(n_features)][: int(n_features)]
+        shape = n_parts, int(n_samples) * each, each
+        numbers = frozenset([int(n_features) - 1] if kind == "mixed" else [])
+        return TablePlan.for_budget(self.epsilon, self.delta, *shape, self.max_order, numbers).noise_scale
 
     def _facts(self):
         return PublicFacts(
@@ -290,14 +294,14 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
-        self._cut = frozenset(j for j, scale in enumerate(records.scales) if not isinstance(scale, Nominal))
+        self._numbers = columns_of_numbers(records.scales)
         self._tests = self._kept = None
 
     def _make_tests(self):
         n, each = self._terms.n_protected, self._terms.rows_per_person or 1
         if self.kind_ == "numeric":
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
-        return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._cut)
+        return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)
 
     def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if self.kind_ == "numeric":

@@ -3,12 +3,14 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
+from skdpmic.causal.label_parts import MOST_VALUES
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.mechanisms import gaussian_quantile
 
 _MOST_TRIPLES = 560  # of 16 columns: of more, tables of three are released as the algorithm asks for them
 _MOST_OF_FOUR = 11  # columns of labels: of so many, the noise on tables of four is hardly larger than on those of three
+MOST_CELLS = 2_000_000  # of all tables together, so that memory and time do not run out where labels are many
 
 
 def tables_squared_sensitivity(n_tables, rows_per_group=1):
@@ -48,8 +50,8 @@ class TablePlan:
     rows_per_group : int
     max_order : int
         Most columns that a test takes as given.
-    has_numbers : bool, default=False
-        Whether some columns are numbers, which have more parts than labels have as a rule.
+    numbers : frozenset of int, default=frozenset()
+        Columns of numbers, which have more parts in the end than labels have as a rule.
     """
 
     rho: Fraction | float
@@ -57,16 +59,16 @@ class TablePlan:
     n: int
     rows_per_group: int
     max_order: int
-    has_numbers: bool = False
+    numbers: frozenset = frozenset()
 
     name = "gaussian"
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_parts, n, rows_per_group, max_order, has_numbers=False):
+    def for_budget(cls, epsilon, delta, n_parts, n, rows_per_group, max_order, numbers=frozenset()):
         """The plan with budget (epsilon, delta)."""
         rho = rho_for(epsilon, delta)
         rho = rho if rho == math.inf else Fraction(rho)
-        return cls(rho, tuple(n_parts), n, rows_per_group, max_order, has_numbers)
+        return cls(rho, tuple(n_parts), n, rows_per_group, max_order, numbers)
 
     @property
     def n_columns(self):
@@ -76,9 +78,18 @@ class TablePlan:
     @property
     def columns_per_table(self):
         """Of how many columns all tables are released: of one more than tests are given, if these are not too many."""
-        if self.max_order >= 3 and 4 <= self.n_columns <= _MOST_OF_FOUR and not self.has_numbers:
+        if self.max_order >= 3 and not self.numbers and self.n_columns <= _MOST_OF_FOUR and self._is_possible(4):
             return 4
-        return 3 if self._needs_three and math.comb(self.n_columns, 3) <= _MOST_TRIPLES else 2
+        few = math.comb(self.n_columns, 3) <= _MOST_TRIPLES
+        return 3 if self._needs_three and few and self._is_possible(3) else 2
+
+    def _is_possible(self, n_columns):
+        """Whether there are sets of so many columns, and their tables have few cells in all."""
+        cells = [1] + [0] * n_columns  # of all sets of 0, 1, ... of the columns so far
+        for column, n_parts in enumerate(self.n_parts):
+            size = min(n_parts, MOST_VALUES + 1) if column in self.numbers else n_parts
+            cells = [cells[0], *(more + size * fewer for fewer, more in pairwise(cells))]
+        return 0 < cells[-1] <= MOST_CELLS
 
     @property
     def asks(self):
@@ -126,7 +137,3 @@ class TablePlan:
     def noise_scale(self):
         """Standard deviation of the noise on a count of the tables of all sets of columns, in records."""
         return math.sqrt(self.table_variance())
-
-    def margin(self, confidence):
-        """How far a count with noise lies from the one without, with at least this confidence."""
-        return float(gaussian_quantile(self.noise_scale, confidence)) if self.noise_scale else 0.0

@@ -8,9 +8,9 @@ import numpy as np
 
 from skdpmic.budget.filters import Cost
 from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.causal.label_parts import N_CELLS, parts_of_cells, parts_of_labels
-from skdpmic.causal.pc import find_skeleton, sets_between
-from skdpmic.causal.table_plan import TablePlan
+from skdpmic.causal.label_parts import N_CELLS, parts_of_columns
+from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
+from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
@@ -42,17 +42,13 @@ class TablesRelease:
 
     def mechanism(self, measure, shape):
         """The plan of the stages."""
-        are_numbers = [not isinstance(scale, Nominal) for scale in shape.scales]
-        n_parts = [
-            N_CELLS + 1 if is_number else scale.n_parts
-            for scale, is_number in zip(shape.scales, are_numbers, strict=True)
-        ]
-        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, any(are_numbers)
+        n_parts = [scale.n_parts if isinstance(scale, Nominal) else N_CELLS + 1 for scale in shape.scales]
+        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.scales)
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """What is published of the records."""
-        plan, cut = mechanism, [not isinstance(scale, Nominal) for scale in records.scales]
+        plan = mechanism
         columns = [np.asarray(column, dtype=np.int64) for column in records.map_features(_codes, n_jobs)]
 
         def release(codes, sizes, sets, variance):
@@ -62,18 +58,14 @@ class TablesRelease:
         singles = [(j,) for j in range(plan.n_columns)]
         counts = [*release(columns, plan.n_parts, singles, plan.count_variance()).values()]
         scales = {1: math.sqrt(plan.count_variance()), plan.columns_per_table: plan.noise_scale}
-        parts = [
-            (parts_of_cells if is_cut else parts_of_labels)(noisy, scales[1])
-            for noisy, is_cut in zip(counts, cut, strict=True)
-        ]
+        parts = parts_of_columns(counts, scales[1], plan.numbers)
         sizes = [int(of_column.max()) + 1 for of_column in parts]
         codes = [of_column[column] for of_column, column in zip(parts, columns, strict=True)]
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
-            of_cut = frozenset(np.flatnonzero(cut).tolist())
-            tests = TableTests(tables, scales, plan.n, plan.rows_per_group, of_cut)
-            asked = triples_asked_for(plan.n_columns, tests.p_value, self.alpha)
+            tests = TableTests(tables, scales, plan.n, plan.rows_per_group, plan.numbers)
+            asked = of_few_cells(triples_asked_for(plan.n_columns, tests.p_value, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
                 scales[3] = math.sqrt(plan.asked_variance(len(asked)))
@@ -92,9 +84,21 @@ def triples_asked_for(n_columns, p_value, alpha):
     A test of i and j given s and t needs the tables of i, s, t and of j, s, t.
     """
     skeleton = find_skeleton(n_columns, p_value, alpha, max_order=1).edges
-    edges = np.argwhere(np.triu(skeleton)).tolist()
-    given = [(column, pair) for i, j in edges for pair in sets_between(skeleton, i, j, 2) for column in (i, j)]
+    adjacent, edges = adjacent_columns(skeleton), np.argwhere(np.triu(skeleton)).tolist()
+    given = [(column, pair) for i, j in edges for pair in sets_between(adjacent, i, j, 2) for column in (i, j)]
     return sorted({tuple(sorted((column, *pair))) for column, pair in given})
+
+
+def of_few_cells(sets, sizes):
+    """Those sets of columns, the smallest tables first, that have ``MOST_CELLS`` together; in their order."""
+    cells = np.array([math.prod(sizes[column] for column in each) for each in sets], dtype=np.int64)
+    smallest = np.argsort(cells, kind="stable")
+    return [sets[place] for place in np.sort(smallest[np.cumsum(cells[smallest]) <= MOST_CELLS])]
+
+
+def columns_of_numbers(scales):
+    """The numbers of the columns whose scale is a range."""
+    return frozenset(j for j, scale in enumerate(scales) if not isinstance(scale, Nominal))
 
 
 def with_noise(tables, variance, random_bytes):

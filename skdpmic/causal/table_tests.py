@@ -13,6 +13,7 @@ _OF_THREE, _OF_FOUR = 0.05, 0.02  # of what is explained: what three columns may
 _CUT = 0.1  # of the same, what the parts of a number may not tell of it
 _DETERMINED = 0.03  # of a column's variance: what is left by columns that determine it
 _MOST_CELLS = 100_000  # of a law
+_MOST_WEIGHTS = 20_000_000  # of cells, in all entries of the statistic: 160 MB
 _NO_NOISE = 1e-12  # of a covariance of shares, so that it has an inverse
 _TINY = 1e-300
 
@@ -68,13 +69,13 @@ class TableTests:
         -------
         float
             1 where a column has one part, as all others are then independent of it. 0 where `given` determines one of
-            the columns: that makes it independent of all others, and tells nothing of causes. NaN where a law would
-            have too many cells, so that there is no test.
+            the columns: that makes it independent of all others, and tells nothing of causes. NaN where tables
+            would have too many cells, so that there is no test.
         """
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
             return 1.0
-        if max(self._laws.n_cells((column, *given)) for column in (i, j)) > _MOST_CELLS:
+        if self._is_too_large(i, j, given):
             return math.nan
         of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
@@ -98,6 +99,11 @@ class TableTests:
     def is_exact(self, i, j, given):
         """Whether tables tell what the columns in `given` do together to i, and to j."""
         return all(self._known.knows(tuple(sorted((column, *given)))) for column in (i, j))
+
+    def _is_too_large(self, i, j, given):
+        n_entries = (self._known.sizes[i] - 1) * (self._known.sizes[j] - 1)
+        of_laws = max(self._laws.n_cells((column, *given)) for column in (i, j))
+        return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._laws.n_cells((i, j))) > _MOST_WEIGHTS
 
     def _shares(self, i, j):
         """Shares of records with each two parts, of least squares: not cut off at 0, so that noise has a mean of 0."""

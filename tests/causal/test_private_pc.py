@@ -522,7 +522,8 @@ def test_the_noise_is_known_before_there_is_a_table():
     assert private.noise_scale_for(N, 4) == clone(private).fit(X).noise_scale_
     assert private.noise_scale_for(N, 4, kind="categorical") == clone(private).fit(X > 0).noise_scale_
     assert (
-        private.noise_scale_for(N, 4, "mixed") == TablePlan.for_budget(0.7, 1e-5, (4,) * 4, N, 1, 3, True).noise_scale
+        private.noise_scale_for(N, 4, "mixed")
+        == TablePlan.for_budget(0.7, 1e-5, (4,) * 4, N, 1, 3, frozenset([0])).noise_scale
     )
     for wrong in ({"n_samples": 3}, {"n_features": 1}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):

@@ -52,7 +52,7 @@ def test_the_plan_covers_all_rows_of_a_person_and_knows_of_numbers():
     way = TablesRelease(1.0, 1e-6, 0.01, 3)
     assert way.mechanism(None, Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
     mixed = way.mechanism(None, Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
-    assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, has_numbers=True)
+    assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, frozenset([3]))
     assert way.mechanism(None, Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
 
 

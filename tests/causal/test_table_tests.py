@@ -193,6 +193,13 @@ def test_of_a_law_of_too_many_cells_there_is_no_test(monkeypatch):
     assert tests.p_value(0, 2, ()) < 1e-9
 
 
+def test_of_columns_of_so_many_parts_that_memory_might_not_do_there_is_no_test(monkeypatch):
+    tests = built_on({(0, 1): np.ones((40, 50))}, 3.0, 2000)
+    assert 0 <= tests.p_value(0, 1, ()) <= 1
+    monkeypatch.setattr(module, "_MOST_WEIGHTS", 39 * 49 * 40 * 50 - 1)
+    assert math.isnan(tests.p_value(0, 1, ()))
+
+
 def test_what_the_parts_of_a_number_do_not_tell_is_forgiven():
     """x -> z -> y of normal columns, 100,000 records, z in five parts: x and y are not independent given its part."""
     rng = np.random.default_rng(0)

@@ -85,7 +85,9 @@ def test_more_noise_more_features_and_a_weaker_signal_find_less():
         assert all(np.diff(of_signals) < 0)
 
 
-@pytest.mark.parametrize("n_features, k", [(4, 1), (40, 10), (1000, 5), (1000, 250), (100_000, 5)])
+@pytest.mark.parametrize(
+    "n_features, k", [(4, 1), (40, 10), (1000, 5), pytest.param(1000, 250, marks=pytest.mark.slow), (100_000, 5)]
+)
 def test_wide_tables_have_a_noise_that_finds_half_and_it_falls_with_their_width(n_features, k):
     for statistic in (*STATISTICS, chances.JOINT):
         for signal in chances.SIGNALS:

@@ -266,6 +266,7 @@ def test_four_fifths_of_the_noise_are_found_out(name):
 
 
 @seeded
+@pytest.mark.slow
 def test_shares_without_noise_are_found_out(monkeypatch):
     monkeypatch.setattr(learnt_margin, "_with_noise", lambda counts, scale, source: counts.tolist())
     assert loss_of("shares and scores") > EPSILON

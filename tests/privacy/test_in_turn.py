@@ -128,7 +128,7 @@ def test_published_lists_follow_the_exact_law(case):
     assert p_value(case, 4, 4) > 1e-3
 
 
-@pytest.mark.parametrize("kept", [(2,), (0, 3)])
+@pytest.mark.parametrize("kept", [(2,), pytest.param((0, 3), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
 def test_beside_kept_features_the_law_is_as_exact(case, kept):
     assert p_value(case, 2, 2, kept=kept) > 1e-3

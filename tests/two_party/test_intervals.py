@@ -22,6 +22,7 @@ LAWS = {  # of a feature, and its public bounds: cut in 4 parts at epsilon 1, in
     "three values": (lambda rng, n: rng.integers(3, size=n) / 2, (0, 1)),
     "heavy tails": (lambda rng, n: rng.standard_cauchy(n), (-10, 10)),
 }
+FAST = ("log-normal, by its logarithm", "two values")
 RELATED = {  # by the share of values that are smaller, or nearly so
     "line": lambda u, rng: u + 0.25 * rng.standard_normal(len(u)),
     "parabola": lambda u, rng: (1.5 * u - 1) ** 2 + 0.2 * rng.standard_normal(len(u)),
@@ -72,7 +73,7 @@ def intervals(law, relation, n, of_reports, epsilon, repeats):
 
 @seeded
 @may_refuse
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", [pytest.param(law, marks=[] if law in FAST else pytest.mark.slow) for law in LAWS])
 def test_intervals_hold_the_truth_of_the_parts_whatever_the_law_of_the_values(law):
     """40 tables of 1,000 records at epsilon 4: with 95% each, 34 hold it with probability .996; with 75%, with .1."""
     held, narrower = intervals(law, "line", 1000, 4.0, None, 40)

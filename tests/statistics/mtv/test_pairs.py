@@ -181,7 +181,13 @@ class _Placer:
 # --- One record ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, id=name, marks=[] if name in ("numbers", "classes", "a known half") else pytest.mark.slow)
+        for name, family in FAMILIES.items()
+    ],
+)
 @each("scale", [UNIT, Nominal(3)])
 @each("of_s", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, scale, of_s):
