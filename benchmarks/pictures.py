@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/how_to/causal.md and pictures.md by the code on these pages.
+"""Draw the pictures of docs/choose/causal.md and pictures.md by the code on these pages.
 
     python -m benchmarks.pictures [--browser chromium]
 
@@ -29,7 +29,7 @@ def main():
         os.chdir(folder)  # where each page makes its ledger
         for page in ("causal.md", "pictures.md"):
             names = {}
-            for code, picture in re.findall(BLOCK, (DOCS / "how_to" / page).read_text(), re.DOTALL):
+            for code, picture in re.findall(BLOCK, (DOCS / "choose" / page).read_text(), re.DOTALL):
                 exec(code, names)
                 if picture:
                     names["display"].figure_.savefig(DOCS / picture, dpi=110)

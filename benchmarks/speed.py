@@ -1,6 +1,6 @@
 """Time and memory of MIC scores beside scikit-learn's mutual information, as ratios within one run.
 
-    python benchmarks/speed.py --output docs/results/speed.md
+    python benchmarks/speed.py --output docs/evidence/speed.md
 
 One thread. MICr and MTVr have what estimators have by default: automatic B and c for epsilon = 1 a feature, and MICr
 a correction for chance; without correction it is that of the paper, with its own automatic B and c. MICe has B = 0.6

@@ -1,6 +1,6 @@
 """Do features get chosen as often as StabilityDisplay says? python -m benchmarks.stability
 
-The results are in docs/how_to/planning.md.
+The results are in docs/choose/planning.md.
 
 Scores of MTVr without noise are known here, of targets of which nothing is learnt. Noise is drawn, frequencies are
 computed from the noisy scores and compared with how often each feature is chosen, given the scores without noise. A

@@ -27,7 +27,7 @@ extensions = [
     "links_in_docstrings",
     "links_to_files",
 ]
-exclude_patterns = ["_build", "_snippets", "gallery/README.rst"]
+exclude_patterns = ["_build", "gallery/README.rst"]
 templates_path = ["_templates"]
 nitpicky = True
 # Types and functions of other packages have no page here.
@@ -56,7 +56,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "skdpmic"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

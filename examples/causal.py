@@ -82,7 +82,7 @@ GraphDisplay.from_estimator(private, ax=axes[1]).ax_.set_xlabel(f"from {n:,} peo
 plt.savefig("causal.png", dpi=150)
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # The graphs cost ε = 0.1, 0.3 and 1 for a person's whole row of answers. R² is computed from raw rows, and is *not*
 # private. That no cause was left out of the survey is an assumption, which no graph can confirm.

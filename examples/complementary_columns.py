@@ -98,7 +98,7 @@ ax.legend(loc="lower right", fontsize="small")
 plt.savefig("complementary_columns.png", dpi=150)
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # Each of these fits costs its own ε: in use there is one. The model and its ROC AUC are computed from raw rows, and are
 # *not* private.

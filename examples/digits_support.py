@@ -79,7 +79,7 @@ for ax, label, title in zip(axes[1:], selectors, ("names only", "all scores"), s
 plt.savefig("digits_support.png", dpi=150)
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # These digits are public. On a sensitive table *each* of these 200 fits would spend its ε, and only one of them should
 # be published. Accuracy is computed from raw rows, and is not private.

@@ -93,8 +93,8 @@ for name, columns in {
     print(f"ROC AUC {auc(columns):.2f}  {name}: {', '.join(columns)}")
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # The chosen names are published at ε = 0.3, the scores with their intervals and the chart at 1: ε = 1.3 in all. The
 # model, its predictions and each ROC AUC are computed from raw rows, and are not covered by the guarantee; neither is
 # the number of people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.

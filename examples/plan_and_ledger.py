@@ -68,7 +68,7 @@ plt.savefig("ledger.png", dpi=150)
 folder.cleanup()
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # The two choices cost ε = 0.5 and 0.3; planning and the refused fit cost nothing. The ledger's file *is* the budget:
 # deleting it, or restoring an older copy, makes a new one, and what is guaranteed is then the sum of both.

@@ -90,8 +90,8 @@ for name, columns in {
     print(f"R2 {r2:.2f}  {name}: {', '.join(columns)}")
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # The scores with ``groups`` cost each person ε = 1, and those of the rival another 1: in real use, choose one. The
 # models and each R² are computed from raw rows and are *not* private, and the number of people is public. The promise
 # is for one person, not for a family, whose members resemble one another: a family of four is protected at 4 ε only.

@@ -155,8 +155,8 @@ ax.legend(loc="lower right")
 plt.savefig("survey_wages.png", dpi=150)
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # Privacy covers *which* three questions were chosen, at ε = 0.1, and that choice only. The models, their encoders and
 # each R² are computed from raw rows: they are not private. Nor is how many people gave an income. Each choice behind
 # the picture would spend its own ε on a table that is not public.

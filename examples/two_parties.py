@@ -133,8 +133,8 @@ ax.legend()
 plt.savefig("two_parties.png", dpi=150)
 
 # %%
-# What this does not protect
-# --------------------------
+# What the guarantee does not cover
+# ---------------------------------
 # Reports protect a person's measurements against everybody, the registry included, at ε = 6 in sum; another
 # ``transform`` would cost as much again. They do not hide who is in the table, nor that the rows of the two tables
 # belong to the same people. The scores for the registry alone are *not* private: they are computed from severities

@@ -45,7 +45,7 @@ def compiled(folder, **variables):
 
 
 def test_the_install_page_says_how_many_kernels_there_are():
-    page = (Path(__file__).parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "start" / "install.md").read_text(encoding="utf-8")
     ((said, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)
     there = run("import skdpmic.compile; print(len(skdpmic.compile.KERNELS))", PACKAGE.parent).stdout
     assert said == compiled_anew == there.strip()

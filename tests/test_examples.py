@@ -154,7 +154,7 @@ def test_the_examples_are_pages_of_a_gallery(name):
     assert len(cells) >= 3
     for heading, line in cells:
         assert not line or len(line) == len(heading) + 2, heading
-    assert cells[-1][0] == "What this does not protect"
+    assert cells[-1][0] == "What the guarantee does not cover"
     assert "ε = " in text or "own ε" in text
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     private = [

@@ -3,12 +3,14 @@
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 import warnings
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sklearn import config_context
@@ -17,6 +19,7 @@ from skdpmic.command_line.main import main
 from tests.folding import each
 
 DOCS = Path(__file__).parents[1] / "docs"
+limits = SimpleNamespace(**runpy.run_path(str(DOCS / "_ext" / "limits.py")))
 BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
 COMMAND = "python -m skdpmic "
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)%|(\d+\.\d+)")
@@ -26,21 +29,20 @@ NOISE = 0.1  # by how much numbers of a block ```output may differ, which are dr
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
 # Each needs libraries that do not go with the others. It runs where SKDPMIC_PAGE names it, as in .ci/run.
-ENVIRONMENTS = {"tutorials/private_model.md": ".ci/models.txt", "tutorials/private_table.md": "the extra synthesis"}
-IN_PARTS = {"how_to/engines.md", "how_to/large_tables.md"}  # each engine is needed by some sections only
+ENVIRONMENTS = {"publish/private_model.md": ".ci/models.txt", "publish/private_table.md": "the extra synthesis"}
+IN_PARTS = {"choose/engines.md", "choose/large_tables.md"}  # each engine is needed by some sections only
 NEEDED = {
-    "how_to/causal.md": ("matplotlib", "networkx"),
-    "how_to/pictures.md": ("matplotlib",),
-    "how_to/planning.md": ("matplotlib",),
-    "how_to/two_parties.md": ("pyarrow",),
-    "tutorials/command_line.md": ("pyarrow",),
-    "tutorials/people.md": ("polars", "pyarrow"),
+    "choose/causal.md": ("matplotlib", "networkx"),
+    "choose/pictures.md": ("matplotlib",),
+    "choose/planning.md": ("matplotlib",),
+    "choose/two_parties.md": ("pyarrow",),
+    "start/command_line.md": ("pyarrow",),
+    "start/people.md": ("polars", "pyarrow"),
 }
-LEFT = {"how_to/describe.md": (".toml",), "tutorials/command_line.md": (".csv", ".toml", ".bak", ".txt")}
+LEFT = {"choose/describe.md": (".toml",), "start/command_line.md": (".csv", ".toml", ".bak", ".txt")}
 PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )
-SNIPPET = "## What this does not protect\n\n```{include} /_snippets/not_protected.md\n```\n"
 
 
 def text_of(page):
@@ -134,14 +136,20 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     names = run(page, capsys)
     assert all(name.endswith((".db", *LEFT.get(page, ()))) for name in os.listdir())  # ledgers
-    if page == "how_to/planning.md":
+    if page == "choose/planning.md":
         assert names["display"].frequencies.shape == (7, 30)
 
 
 @each("page", PAGES)
 def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
     if any(PRIVATE_CALL.search(code) for _, code, *_ in blocks(page)):
-        assert SNIPPET in text_of(page)
+        assert limits.limits(DOCS / page) in text_of(page)
+
+
+@each("page", limits.pages_with_limits())
+def test_the_limits_of_the_guarantee_are_the_same_on_each_page(page):
+    """``python docs/_ext/limits.py`` copies them from ``understand/guarantee.md``."""
+    assert limits.SECTION.search(page.read_text("utf-8"))[0].strip() == limits.limits(page)
 
 
 EXAMPLES = sorted((DOCS.parent / "examples").glob("*.py"))
@@ -151,18 +159,18 @@ EXAMPLES = sorted((DOCS.parent / "examples").glob("*.py"))
 def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
     code = example.read_text("utf-8")
     if "\n# %%" in code and PRIVATE_CALL.search(code):
-        assert "\n# What this does not protect\n# ----" in code
+        assert "\n# What the guarantee does not cover\n# ----" in code
 
 
 def test_pages_with_private_fits_are_seen():
-    assert PRIVATE_CALL.search(text_of("tutorials/first_selection.md"))
+    assert PRIVATE_CALL.search(text_of("start/first_selection.md"))
     assert len(PAGES) > 10
 
 
 def test_large_tables(tmp_path, capsys, monkeypatch):
     """Noise does not decide which feature comes first."""
     monkeypatch.chdir(tmp_path)
-    run("how_to/large_tables.md", capsys)
+    run("choose/large_tables.md", capsys)
     assert sorted(os.listdir()) == [f"{i}.sketch" for i in range(10)]
 
 
@@ -171,11 +179,11 @@ def test_engines(tmp_path, capsys, monkeypatch):
     for library in ("duckdb", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads with each")
     monkeypatch.chdir(tmp_path)
-    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Polars", "pyarrow")
+    run("choose/engines.md", capsys, "Describe", "DuckDB", "Polars", "pyarrow")
 
 
 def test_engines_with_dask(tmp_path, capsys, monkeypatch):
     for library in ("dask.dataframe", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads with dask what Polars wrote")
     monkeypatch.chdir(tmp_path)
-    run("how_to/engines.md", capsys, "Describe", "Dask", warn="ignore")  # of dask, about versions of pandas
+    run("choose/engines.md", capsys, "Describe", "Dask", warn="ignore")  # of dask, about versions of pandas

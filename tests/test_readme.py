@@ -50,7 +50,7 @@ def test_the_guarantee_is_told_in_five_points_and_the_last_says_what_is_not_prot
     (section,) = re.findall(r"## The guarantee\n(.*?)\n## ", README, re.DOTALL)
     points = re.findall(r"^- (.*)$", section, re.MULTILINE)
     assert len(points) == 5
-    assert points[-1].startswith("**What this does not protect**")
+    assert points[-1].startswith("**Not covered**")
     assert "docs/theory/threat_model.md" in points[-1]
 
 

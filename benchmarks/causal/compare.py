@@ -8,7 +8,7 @@ comes nearer to the network than PrivatePC at the largest of these below its cla
 two digits.
 
 A row of benchmarks/results/causal_compare.csv is one algorithm on one table. --report prints the tables of
-docs/results/causal.md and draws docs/images/causal_compare.png, from the file.
+docs/evidence/causal.md and draws docs/images/causal_compare.png, from the file.
 """
 
 import argparse

@@ -123,7 +123,7 @@ def draw(rows):
 
 
 def report(rows, normal):
-    """Print the tables of docs/results/causal.md."""
+    """Print the tables of docs/evidence/causal.md."""
     print("| network | edges | SHD at 1 | F1 at 1 | SHD at infinity | SHD at Priv-PC's epsilon | Priv-PC there |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, claimed in CLAIMED.items():

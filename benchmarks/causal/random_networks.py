@@ -1,6 +1,6 @@
 """PrivatePC beside causal-learn's PC without privacy, on networks that nobody picked.
 
-python -m benchmarks.causal.random_networks; --report prints the table of docs/results/causal.md.
+python -m benchmarks.causal.random_networks; --report prints the table of docs/evidence/causal.md.
 
 Ten random networks of each kind with 8, 12 and 15 columns, and a table of 10,000 and of 100,000 records of each:
 

@@ -1,4 +1,4 @@
-"""A private model of chosen columns, or of all? python -m benchmarks.ends.model: docs/tutorials/private_model.md.
+"""A private model of chosen columns, or of all? python -m benchmarks.ends.model: docs/publish/private_model.md.
 
 In the environment of ``.ci/models.txt``. Two thirds of the people of :mod:`benchmarks.ends.claims` are for a model of
 diffprivlib, the others for its ROC AUC, in ten splits. With ``chosen``, a quarter of epsilon chooses five columns and

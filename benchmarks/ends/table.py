@@ -1,4 +1,4 @@
-"""A private table of chosen columns, or of all? python -m benchmarks.ends.table: docs/tutorials/private_table.md.
+"""A private table of chosen columns, or of all? python -m benchmarks.ends.table: docs/publish/private_table.md.
 
 In an environment of its own, with the extra ``synthesis``. The people, the splits and the choice are those of
 :mod:`benchmarks.ends.model`: a quarter of epsilon chooses five columns, the rest synthesises them and the target with

@@ -1,4 +1,4 @@
-"""Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/results/selection.md.
+"""Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/evidence/selection.md.
 
 Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes half an hour
 on one core, the quick one less than a minute.

@@ -1,4 +1,4 @@
-"""Pictures of the results, as in docs/results/selection.md."""
+"""Pictures of the results, as in docs/evidence/selection.md."""
 
 import numpy as np
 from matplotlib.figure import Figure

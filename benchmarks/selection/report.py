@@ -1,4 +1,4 @@
-"""Tables of the results; those in docs/results/selection.md are made here."""
+"""Tables of the results; those in docs/evidence/selection.md are made here."""
 
 import numpy as np
 import pandas

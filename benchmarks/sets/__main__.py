@@ -1,4 +1,4 @@
-"""Which columns together? python -m benchmarks.sets [--quick]: docs/results/sets.md.
+"""Which columns together? python -m benchmarks.sets [--quick]: docs/evidence/sets.md.
 
 Columns are chosen on two thirds of the rows of a table (:mod:`benchmarks.sets.tables`), in each of the ways of
 :mod:`benchmarks.sets.ways`; a model of them, gradient boosting without privacy, the same for all, is scored on the

@@ -265,7 +265,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 
 
 def test_the_tables_of_the_docs_are_those_of_the_results():
-    page = (ROOT / "docs" / "results" / "selection.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "selection.md").read_text(encoding="utf-8")
     summary, monotone, no_function, wide, tables = (
         pandas.read_csv(benchmark.RESULTS / f"{name}.csv")
         for name in ("relationships", "monotone", "no_functions", "wide_bounds", "tables")

@@ -149,7 +149,7 @@ def test_no_set_of_columns_is_fitted_twice(tmp_path):
 def test_the_tables_on_the_page_are_those_of_the_report():
     page, report = (
         (ROOT / path).read_text(encoding="utf-8")
-        for path in ("docs/results/sets.md", "benchmarks/sets/results/report.md")
+        for path in ("docs/evidence/sets.md", "benchmarks/sets/results/report.md")
     )
     tables = [part for part in page.split("\n\n") if part.startswith("| ")]
     assert len(tables) == 5

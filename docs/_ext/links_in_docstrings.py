@@ -6,7 +6,7 @@ PAGE = re.compile(r"``docs/([\w/]+)\.md``")
 
 
 def link_pages(app, what, name, obj, options, lines):
-    """Make ``docs/how_to/planning.md``, where a reader of the code looks, a link."""
+    """Make ``docs/choose/planning.md``, where a reader of the code looks, a link."""
     lines[:] = [PAGE.sub(r":doc:`/\1`", line) for line in lines]
 
 

@@ -27,7 +27,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
     path : str or path-like
         The file; created if there is none. Its folder must exist, and be writable. Or the URL of a database, for people
         on several machines: "postgresql+psycopg://user@host/db" (``pip install "skdpmic[team]"``,
-        ``docs/how_to/team_budget.md``).
+        ``docs/publish/team_budget.md``).
     epsilon : float
         Limit of the total, above 0 and finite.
     delta : float, default=0.0

@@ -162,7 +162,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
 
     See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
-    ``docs/how_to/causal.md`` for a guide. Not covered by the guarantee: errors on invalid data, and time.
+    ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors on invalid data, and time.
 
     Examples
     --------

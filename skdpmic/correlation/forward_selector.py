@@ -114,7 +114,7 @@ class PrivateForwardSelector(
     -----
     Where features are near copies of one another, it finds more than the best single features do once `noise_scale_` is
     below about 0.1, which takes about 100 records per feature at epsilon=1 and delta=1e-6. With more noise, or where no
-    feature repeats another, PrivateSelectKBest chooses better (``docs/how_to/correlation.md``).
+    feature repeats another, PrivateSelectKBest chooses better (``docs/choose/correlation.md``).
     The size of the noise is known, so it is taken into account: correlations among features that may be due to noise
     are shrunk, the matrix is replaced by the nearest correlation matrix, and a ridge keeps what is left of a feature
     from being noise alone. After a fit, changing `k` costs no further budget.

@@ -106,7 +106,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     that is computed from the matrix is covered by the same budget: partial correlations, clusters of columns,
     components, a linear model.
 
-    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/how_to/correlation.md`` for a guide. Outside the
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/choose/correlation.md`` for a guide. Outside the
     guarantee: errors raised on invalid data, and time.
 
     Examples

@@ -174,7 +174,7 @@ def plan_release(
     `found` is the expected share of the k features that are the best without noise among the k chosen with it, or
     among those with the k largest noisy scores. It rests on the assumption of `signal`. On twelve other tables, "weak"
     promised 0.04 less than was found, on average, and "typical" 0.09 more; single tables are further off
-    (``docs/how_to/planning.md``).
+    (``docs/choose/planning.md``).
 
     Examples
     --------

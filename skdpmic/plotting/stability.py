@@ -70,7 +70,7 @@ class StabilityDisplay(Display):
 
     Notes
     -----
-    How far to trust it: ``docs/how_to/planning.md`` compares the frequencies with those of real choices. Where nearly
+    How far to trust it: ``docs/choose/planning.md`` compares the frequencies with those of real choices. Where nearly
     all features are noise, those that noise has put far ahead are taken for better than they are.
 
     Examples

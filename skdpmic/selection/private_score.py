@@ -76,7 +76,7 @@ def private_score(
     B, c : float or "auto", default="auto"
         Maximum grid size, and how much finer than a merged partition its master partition is, as in :func:`mic_r`,
         :func:`mtv_r` and :func:`mic_e`. "auto" depends on public numbers only: for "mic_r" values tuned for n_samples,
-        epsilon and `correction` (``docs/results/defaults.md``); 32 and 38 for "mtv_r"; 0.6 and 15 for "mic_e", whose
+        epsilon and `correction` (``docs/evidence/defaults.md``); 32 and 38 for "mtv_r"; 0.6 and 15 for "mic_e", whose
         noise grows with B. With ``mechanism="geometric"``, the noisy table has ``c * floor(sqrt(B))`` parts a side,
         rounded down, from 2 to 100. Ignored for ranks.
     correction : None or "miller-madow", default="miller-madow"

@@ -144,7 +144,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
             other statistics it is an upper bound, as their law depends on how the values are spread, or on ties: close
             where noise is stronger than chance, and too large where it is not. With "kendall" and "spearman" it knows
             of the shares of two classes what `target_shares` says; of columns in which nearly all values are equal it
-            is too large by orders of magnitude (``docs/how_to/significance.md``).
+            is too large by orders of magnitude (``docs/choose/significance.md``).
 
         Raises
         ------

@@ -110,7 +110,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         `noisy_counts_`, from which the scores are computed (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
+        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/evidence/defaults.md``). A number may be
         up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
@@ -132,7 +132,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
         that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
         are as many times smaller as the mean weight is; a few times the mean is a good choice
-        (``docs/how_to/survey_weights.md``).
+        (``docs/choose/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None

@@ -103,7 +103,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         it adds least to. So copies and junk come last, and the noise is larger by a ninth only; scores of
         ``statistic="mtv_r"`` alone can do it, and not those of chunks or sketches, which are counted once. "auto"
         takes "joint" where it is possible and the noise is small enough: for 5 features, from
-        ``n_samples * epsilon`` of about 6,000 on (``docs/how_to/redundancy.md``).
+        ``n_samples * epsilon`` of about 6,000 on (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
         Names or numbers of features that are wanted in any case, such as age, sex or a treatment: public, without
         noise and at no cost. They are in the output of `transform`, in addition to the `k` that are chosen, and with
@@ -120,7 +120,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
         that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
         are as many times smaller as the mean weight is; a few times the mean is a good choice
-        (``docs/how_to/survey_weights.md``).
+        (``docs/choose/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None
@@ -173,7 +173,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     n_groups_ : int
         Number of people; only with `max_rows_per_group`.
     B_, c_ : float
-        The grids used (``docs/results/defaults.md``); not with ranks.
+        The grids used (``docs/evidence/defaults.md``); not with ranks.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -101,7 +101,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     fdr : float, default=None
         If given, keep the features that the Benjamini-Hochberg procedure keeps, applied to `p_values` at this level, in
         (0, 1), and ignore `k`: on average at most about this share of the features kept is independent of the target,
-        unless scores of independent features are negatively related (``docs/how_to/significance.md``). With
+        unless scores of independent features are negatively related (``docs/choose/significance.md``). With
         ``mechanism="k-norm"``, whose noise is not independent between features, the Benjamini-Yekutieli procedure,
         which holds however features are related, and keeps fewer. Needs `max_rows_per_group` of None or 1, and no
         `threshold`.
@@ -113,7 +113,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         from about 60 on.
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/results/defaults.md``). A number may be
+        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/evidence/defaults.md``). A number may be
         up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
     c : float or "auto", default="auto"
         How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
@@ -133,7 +133,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
         that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
         are as many times smaller as the mean weight is; a few times the mean is a good choice
-        (``docs/how_to/survey_weights.md``).
+        (``docs/choose/survey_weights.md``).
     ledger : BudgetLedger, default=None
         Where every `fit` writes its cost, after the data is validated and before anything is computed.
     n_jobs : int, default=None

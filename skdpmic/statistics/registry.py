@@ -60,7 +60,7 @@ def check_takes_weights(statistic, max_weight):
         raise ValueError(
             f"max_weight must be None with statistic={statistic.name!r}, to whose scores all records count alike: "
             f"statistic={able} takes weights. For others, fit to a sample that is drawn by weight: see "
-            "docs/how_to/survey_weights.md."
+            "docs/choose/survey_weights.md."
         )
 
 

@@ -54,7 +54,7 @@ class RandomizedResponse(
     """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
 
     For the party that holds the features, where another party holds the target of the same records and is not to see
-    the features (``docs/how_to/two_parties.md``). Each report is a part, drawn by randomised response: the true part
+    the features (``docs/choose/two_parties.md``). Each report is a part, drawn by randomised response: the true part
     with probability ``exp(e) / (exp(e) + m - 1)`` of m parts, and each other part with ``1 / (exp(e) + m - 1)``. All
     reports of a record together satisfy epsilon-*local* differential privacy: whatever the record is, the probability
     of what it reports changes by a factor of at most exp(epsilon), and delta is 0. This holds against everybody who

@@ -130,7 +130,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
     Notes
     -----
     Errors fall as ``1 / sqrt(n_samples)``, where a trusted party has errors of ``1 / n_samples``: that is the price of
-    trusting nobody (``docs/how_to/two_parties.md``). The distance correlation is that of the *parts*, at their centres
+    trusting nobody (``docs/choose/two_parties.md``). The distance correlation is that of the *parts*, at their centres
     on the scale of the bounds (``docs/theory/two_parties.md``): near that of the values where these spread evenly over
     the bounds, 3% too low in four parts and 1% in eight, and far from it where nearly all values lie in one part.
 

@@ -22,7 +22,7 @@ from tests.budget.test_ledger_url import CHANGES, Clock, assert_every_use_says, 
 
 pytest.importorskip("psycopg", reason="the ledgers are in PostgreSQL")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgresql")]
-PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "team_budget.md"
+PAGE = Path(__file__).parents[2] / "docs" / "publish" / "team_budget.md"
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_a_small_dataframe_of_spark_is_a_stream_itself(spark, folder):
 
 def test_the_guide_to_spark(spark, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Spark", warn="ignore")
+    run("choose/engines.md", capsys, "Describe", "DuckDB", "Spark", warn="ignore")
 
 
 # --- Ray --------------------------------------------------------------------------------------------------------------
@@ -129,4 +129,4 @@ def test_ray_gives_the_same_bytes_as_the_others(ray, folder):
 
 def test_the_guide_to_ray(ray, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run("how_to/engines.md", capsys, "Describe", "DuckDB", "Ray", warn="ignore")
+    run("choose/engines.md", capsys, "Describe", "DuckDB", "Ray", warn="ignore")

@@ -295,7 +295,7 @@ def test_the_table_is_read_as_text_html_and_dataframe():
 
 
 def test_the_plan_in_the_guide_is_the_one_that_its_code_prints(capsys):
-    guide = (Path(skdpmic.__file__).parents[1] / "docs" / "how_to" / "planning.md").read_text(encoding="utf-8")
+    guide = (Path(skdpmic.__file__).parents[1] / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
     code, text = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", guide, re.DOTALL).groups()
     exec(code, {})
     assert capsys.readouterr().out == text

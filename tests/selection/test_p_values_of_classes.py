@@ -49,7 +49,7 @@ def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(statistic, t
 
 @pytest.mark.parametrize("target", ["numbers, features of 3%", "half, features of 3%"])
 def test_of_rare_values_of_features_p_values_find_nothing_as_the_guide_says(target):
-    """Of 4 tables with the weaker effect: whoever makes this better should mend docs/how_to/significance.md."""
+    """Of 4 tables with the weaker effect: whoever makes this better should mend docs/choose/significance.md."""
     effect = significance.EFFECTS[target][0]
     found = significance.found_without_noise("kendall", target, effect, 4, np.random.default_rng(0))
     assert found[:, 0].mean() < 0.05

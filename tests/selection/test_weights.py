@@ -317,7 +317,7 @@ def test_a_plan_finds_less_the_less_records_weigh():
 
 
 def sample_by_weight(weights, n_fitted, chances, order):
-    """Rows kept by chances of their own, of which the first ones in a random order are fitted; docs/how_to."""
+    """Rows kept by chances of their own, of which the first ones in a random order are fitted; docs/choose."""
     return [row for row in order if chances[row] < weights[row]][:n_fitted]
 
 

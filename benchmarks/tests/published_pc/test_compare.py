@@ -1,4 +1,4 @@
-"""The comparison with PrivatePC: its parts, and that docs/results/causal.md shows what the file says."""
+"""The comparison with PrivatePC: its parts, and that docs/evidence/causal.md shows what the file says."""
 
 import csv
 from pathlib import Path
@@ -11,7 +11,7 @@ pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 from benchmarks.causal import compare
 from benchmarks.causal.networks import network
 
-PAGE = Path(__file__).parents[3] / "docs" / "results" / "causal.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "causal.md"
 
 
 def rows_of_file():

@@ -103,7 +103,7 @@ def private_bounds(
     What is protected is one row: a person with m rows is protected at m times epsilon.
 
     Whatever is released with the knots has a cost of its own, and the same records pay for both. For one pair of
-    columns, it is best to spend a third to a half of the sum on the knots (``docs/results/defaults.md``).
+    columns, it is best to spend a third to a half of the sum on the knots (``docs/evidence/defaults.md``).
 
     Examples
     --------

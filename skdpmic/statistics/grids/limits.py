@@ -1,4 +1,4 @@
-"""How large grids may be, by public numbers only (``docs/results/defaults.md``)."""
+"""How large grids may be, by public numbers only (``docs/evidence/defaults.md``)."""
 
 import math
 import numbers

@@ -33,7 +33,7 @@ def default_B(n, epsilon, n_classes=None, correction=None):
     float
         That of ``defaults.csv``, or with a correction of ``defaults_miller_madow.csv``, and between its entries what
         :func:`_interpolate` makes of them. The tables come from ``benchmarks/tune_defaults.py``; what they cost against
-        the best B and c is in ``docs/results/defaults.md``.
+        the best B and c is in ``docs/evidence/defaults.md``.
 
     Examples
     --------

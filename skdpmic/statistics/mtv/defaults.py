@@ -1,4 +1,4 @@
-"""B and c of MTVr when the user leaves them to us, by public numbers only (``docs/results/defaults.md``)."""
+"""B and c of MTVr when the user leaves them to us, by public numbers only (``docs/evidence/defaults.md``)."""
 
 from skdpmic._utils.arguments import is_auto
 from skdpmic.statistics.grids.limits import check_c, grid_size
