@@ -5,7 +5,7 @@ import math
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import shown_scores
-from skdpmic._utils.typing import Floats, RandomState
+from skdpmic._utils.typing import Auto, Floats, RandomState
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.kinds import release_of_scores
@@ -92,7 +92,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def scores_interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Intervals for the scores without noise, from the known law of the noise alone.
 
-        Costs no privacy: nothing but what was released is used.
+        Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         check_confidence(confidence)
         return mechanism.interval(self.scores_, confidence, simultaneous)
 
-    def p_values(self, *, n_resamples: int = 9999, random_state: RandomState = 0) -> Floats:
+    def p_values(self, *, n_resamples: int | Auto = "auto", random_state: RandomState = 0) -> Floats:
         """How likely a feature independent of the target would be to score at least as much, noise included.
 
         Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being
@@ -128,9 +128,9 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
 
         Parameters
         ----------
-        n_resamples : int, default=9999
+        n_resamples : int or "auto", default="auto"
             With ranks, how many scores of independent variables are simulated; at least 1. No p-value is then below
-            ``1 / (n_resamples + 1)``.
+            ``1 / (n_resamples + 1)``. "auto": 9,999, and 99,999 for more than 100 features.
         random_state : None, int or RandomState, default=0
             For these simulations, which hide nothing: with the default, one release always has the same p-values.
 

@@ -132,6 +132,13 @@ def test_simulations_depend_on_their_seed_and_number(table):
         scorer.p_values(random_state="seed")
 
 
+def test_of_more_than_100_features_ten_times_as_many_are_simulated():
+    y = np.arange(50.0)
+    scorer = DPMICScorer(statistic="chatterjee", epsilon=1000.0).fit(np.tile(y[:, np.newaxis], 101), y)
+    assert scorer.p_values().max() == 1 / 100_000
+    assert scorer.p_values(n_resamples=9999).max() == 1 / 10_000
+
+
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 def test_p_values_of_pieces_are_those_of_the_table(statistic, table):
     X, y = table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic.table.nominal import Nominal
 
 
@@ -55,14 +55,22 @@ class NullModel:
                 "p_values needs records that are independent of one another, and several rows of a person are not: "
                 f"fit with max_rows_per_group=1, got {self.rows_per_group}."
             )
-        check_whole(n_resamples, "n_resamples")
+        n_resamples = _enough(n_resamples, len(scores))
         p_values, seed = np.empty(len(scores)), _seed_of(random_state)
         for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
             of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
             law = self.measure.null_law(self.n_samples, n_labels or None)
             law = law.of_strict_ranks() if is_untied else law
-            p_values[of_kind] = law.p_values(scores[of_kind], noise, int(n_resamples), seed)
+            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
         return p_values
+
+
+def _enough(n_resamples, n_features):
+    """As many simulations as asked for; "auto" tells apart the p-values that a false discovery rate compares."""
+    if is_auto(n_resamples):
+        return 9_999 if n_features <= 100 else 99_999
+    check_whole(n_resamples, "n_resamples")
+    return int(n_resamples)
 
 
 def _seed_of(random_state):
